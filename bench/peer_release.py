@@ -17,7 +17,7 @@ import pandas
 tool, table, hierarchies, quasi, k, out = sys.argv[1:]
 quasi, k = quasi.split(","), int(k)
 frame = pandas.read_csv(table)[quasi]
-# The Mondrian peers want a sensitive column; it takes no part.
+# The Mondrian peers need a sensitive column, which has no effect here.
 frame["record"] = "x"
 if tool != "anjana":
     for column in quasi:
@@ -41,7 +41,7 @@ def timed(work):
 
 
 def from_groups(groups):
-    """The published cells of groups of record numbers: the interval or the set of their values."""
+    """Returns the published cells of groups of record numbers: the interval or the set of their values."""
     for group in groups:
         part = frame.loc[group]
         cells = [
@@ -86,7 +86,7 @@ def anonypyx(algorithm):
         )
 
     maker, set_up, took_up = timed(work)
-    # The groups themselves are what is scored; its own rendering is part of the time.
+    # The groups are scored; the peer's own rendering is part of the time.
     groups, spent, took = timed(lambda: maker.algorithm.partition(maker.parameters))
     form = maker.generalisation_strategy_type.create_for_data(maker.df, maker.quasi_identifiers)
     _, shown, took_shown = timed(lambda: form.generalise(maker.df, groups))

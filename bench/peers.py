@@ -14,10 +14,10 @@ if peer == "polars":
     if not csv:
         polars.scan_parquet(source).sink_parquet(target)
     elif target.endswith(".parquet"):
-        # Numbers as numbers, as anybody would have them in such a file.
+        # Numbers as numbers, as usual in such a file.
         polars.scan_csv(source, schema_overrides={"zip": polars.String}).sink_parquet(target)
     else:
-        # Every column as text: no more work than copying needs, as in our own copy.
+        # Every column as text: the minimum work of a copy, as in our own copy.
         polars.scan_csv(source, infer_schema=False).sink_csv(target)
 else:
     import duckdb

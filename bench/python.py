@@ -27,7 +27,7 @@ from typing import Any
 FREE = ["age", "sex", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 FIVE = ["age", "sex", "race", "marital-status", "education"]
 
-# What somebody writes, from a pandas table `df` to a release. Lines are counted as they stand here.
+# The code of users, from a pandas table `df` to a release. Its lines are counted.
 INCROWD = """
 release = incrowd.anonymize(df, quasi=quasi, k=k).to_pandas()
 """
@@ -70,7 +70,7 @@ def adult(data: str) -> Any:
 
 
 def one(tool: str, data: str, k: int) -> dict[str, Any]:
-    """One tool, in this process."""
+    """Runs one tool in this process."""
     import incrowd
     import pandas
 
@@ -100,7 +100,7 @@ def one(tool: str, data: str, k: int) -> dict[str, Any]:
 
 
 def cells(tool: str, release: Any, quasi: list[str]) -> Any:
-    """The cells of a peer in a form that can be scored: ranges and sets."""
+    """Converts the cells of a peer to a form that can be scored: ranges and sets."""
     import pandas
 
     if tool == "anjana":
@@ -129,7 +129,7 @@ BEGIN, END = "<!-- bench/python.py writes this table -->\n", "<!-- end -->\n"
 
 
 def peers(data: str) -> None:
-    """Measures all tools and keeps what was found; the table on standard output and in the page is made of that."""
+    """Measures all tools and stores the results, from which the table is generated."""
     load = round(os.getloadavg()[0], 1)
     found: list[dict[str, Any]] = []
     for tool, (lines, _) in TOOLS.items():
@@ -142,7 +142,7 @@ def peers(data: str) -> None:
 
 
 def table() -> str:
-    """The table of what was measured last."""
+    """Returns the table of the last results."""
     kept = json.loads(KEPT.read_text())
     rows = ["| | lines | k | processor seconds | NCP | groups | checked before it is returned |", "|---|---|---|---|---|---|---|"]
     for of in kept["found"]:
@@ -165,7 +165,7 @@ SENSITIVE = "disease"
 
 
 def memory(rows: int, out: Path) -> None:
-    """The same table from CSV to CSV, and from Polars in memory."""
+    """Measures the same table from CSV to CSV, and from Polars in memory."""
     place = out / f"census-{rows}"
     table = place / "people.csv"
     if not table.exists():
@@ -200,11 +200,11 @@ def resident(which: str) -> int:
 def in_memory(table: str) -> dict[str, Any]:
     import polars as pl
 
-    # Read in a process of its own, so that what reading needed is not counted.
+    # Read in a separate process, so that the memory of reading is not counted.
     with tempfile.NamedTemporaryFile(suffix=".arrow") as file:
         code = (
             "import polars as pl, sys;"
-            # Zip codes begin with zeros: they are text here as they are in the file.
+            # Zip codes begin with zeros, so they are text.
             f"pl.read_csv(sys.argv[1], columns={[*QUASI, SENSITIVE]!r}, schema_overrides={{'zip': pl.String}})"
             ".write_ipc(sys.argv[2])"
         )
@@ -222,7 +222,7 @@ def in_files(table: str) -> dict[str, Any]:
 
 
 def timed(table: object, **more: Any) -> dict[str, Any]:
-    """The processor seconds of each step. Steps are looked for every twentieth of a second."""
+    """The processor seconds of each step, sampled every twentieth of a second."""
     import incrowd
 
     steps: list[tuple[str, float]] = []

@@ -38,7 +38,7 @@ HEAD = (
 
 
 def run(asked: dict[str, Any]) -> dict[str, Any]:
-    """One release, in this process and a session of its own."""
+    """Makes one release, in this process and a separate session."""
     warnings.simplefilter("ignore")
     from pyspark.sql import SparkSession
 
@@ -94,7 +94,7 @@ def run(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_process(asked: dict[str, Any]) -> dict[str, Any] | str:
-    """The answer of `run` in a process of its own, or what went wrong."""
+    """Returns the result of `run` in a separate process, or the error."""
     done = subprocess.run(
         [sys.executable, __file__, "--one", json.dumps(asked)], capture_output=True, text=True, check=False,
         env=cluster.environment(Path(asked["place"])),
@@ -105,7 +105,7 @@ def in_process(asked: dict[str, Any]) -> dict[str, Any] | str:
 
 
 def line(found: dict[str, Any], whole: float | None) -> str:
-    """A run as a line of the table."""
+    """Returns a run as a row of the table."""
     steps = [f"{found['seconds'].get(step, 0):.1f}" for step in STEPS]
     factor = "" if whole is None else f", {found['ncp'] / whole:.3f} times"
     planned = "at once" if found["most_rows"] == AT_ONCE else f"in parts of {found['most_rows']:,}"
@@ -119,7 +119,7 @@ def line(found: dict[str, Any], whole: float | None) -> str:
 
 
 def measure(given: argparse.Namespace, place: Path) -> int:
-    """The table of all runs that were asked for."""
+    """Prints the table of all selected runs."""
     failed = 0
     print(HEAD)
     print("|" + "---|" * (HEAD.count("|") - 1), flush=True)

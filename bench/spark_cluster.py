@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 TICKS = os.sysconf("SC_CLK_TCK")
-#: How many MiB of an executor are not its heap.
+#: The MiB of an executor outside of its heap.
 BESIDE = 200
 
 
 def environment(place: Path) -> dict[str, str]:
-    """What the processes of a cluster on this machine must find."""
+    """Returns the environment of cluster processes on this machine."""
     import pyspark
 
     return {
@@ -32,7 +32,7 @@ def environment(place: Path) -> dict[str, str]:
 
 
 def master(executors: int, memory: int) -> str:
-    """No executors: threads of the driver."""
+    """A session without executors: threads of the driver."""
     return f"local-cluster[{executors},1,{memory + BESIDE}]" if executors else "local[2]"
 
 
@@ -46,7 +46,7 @@ def settings(place: Path, executors: int, memory: int, driver: str) -> dict[str,
 
 
 def people(spark: Any, records: int) -> Any:
-    """Ten columns. Sums and least values of draws: most people are ordinary, and some are not."""
+    """Returns ten columns. Sums and minima of draws give mostly ordinary people and some outliers."""
     from pyspark.sql import functions as f
 
     def draw(salt: int, n: int) -> Any:
@@ -65,7 +65,7 @@ def people(spark: Any, records: int) -> Any:
 
 
 def family(root: int) -> list[int]:
-    """A process and all that it started."""
+    """Returns a process and all its descendants."""
     children: dict[int, list[int]] = defaultdict(list)
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -83,20 +83,20 @@ def family(root: int) -> list[int]:
 
 
 def processor(root: int) -> float:
-    """The processor seconds of a process and all that it started."""
+    """Returns the processor seconds of a process and its descendants."""
     total = 0
     for pid in family(root):
         try:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        # Of the process, and of children that ended.
+        # Of the process, and of finished children.
         total += sum(int(field) for field in fields[11:15])
     return total / TICKS
 
 
 def peak(pid: int | str = "self") -> float:
-    """The most memory that a process ever held, in MiB."""
+    """Returns the peak memory of a process in MiB."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -138,7 +138,7 @@ class Watch:
 
 
 def size(place: Path) -> int:
-    """The bytes of all files below a directory, as far as they are still there."""
+    """Returns the bytes of all files below a directory."""
     total = 0
     for directory, _, files in os.walk(place):
         for file in files:
@@ -150,7 +150,7 @@ def size(place: Path) -> int:
 
 
 def shuffled(log: Path, begin: float, end: float) -> float:
-    """The MiB that tasks wrote for shuffles between two moments, by an event log."""
+    """Returns the MiB that tasks wrote for shuffles between two times, from an event log."""
     total = 0
     for file in (file for file in log.rglob("*") if file.is_file() and not file.name.startswith(".")):
         with file.open(encoding="utf-8") as lines:
@@ -164,7 +164,7 @@ def shuffled(log: Path, begin: float, end: float) -> float:
 
 
 class Clock:
-    """Seconds and processor seconds, by step."""
+    """Seconds and processor seconds by step."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -174,7 +174,7 @@ class Clock:
         self._at, self._used = time.monotonic(), processor(os.getpid())
 
     def told(self, step: str, _: int, __: int | None) -> None:
-        """A release says what it begins."""
+        """Called when a release begins a step."""
         if step == "writing":
             self._written = True
             self.step("writing")

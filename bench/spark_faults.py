@@ -46,7 +46,7 @@ def make_table(path: Path, rows: int) -> None:
 
 
 def run_client(server: str, table: str, to: str) -> int:
-    """The program of a user."""
+    """Runs the program of a user."""
     import warnings
 
     warnings.simplefilter("ignore")
@@ -56,7 +56,7 @@ def run_client(server: str, table: str, to: str) -> int:
     import incrowd.spark
 
     spark = SparkSession.builder.remote(server).getOrCreate()
-    # By default the client of Connect looks for a lost server for longer than anybody watches.
+    # By default a Connect client searches for a lost server for very long.
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     spark.client.set_retry_policies([DefaultPolicy(max_retries=5, max_backoff=2000)])
@@ -88,7 +88,7 @@ class Server:
             "spark.executor.memory": "1000m", "spark.sql.shuffle.partitions": "4", "spark.local.dir": str(place / "local"),
             "spark.sql.warehouse.dir": str(place / "warehouse"), "spark.log.level": "ERROR",
             "spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1",
-            # An executor that dies is started again; a test may kill many.
+            # A killed executor is restarted; a test may kill many.
             "spark.deploy.maxExecutorRetries": "-1", "spark.task.maxFailures": "8",
         }
         command = [str(home / "bin" / "spark-submit"), "--master", "local-cluster[2,1,1200]",
@@ -129,7 +129,7 @@ class Server:
         return [pid for pid in self.descendants() if is_executor(pid)]
 
     def kill(self) -> None:
-        """Ends the server and its executors, each by its number."""
+        """Ends the server and its executors, each by its process id."""
         for pid in [*self.descendants(), self.process.pid]:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -139,7 +139,7 @@ class Server:
 
 
 def phase(out: Path) -> str:
-    """How far a release has come, by what is on the disk."""
+    """Returns the phase of a release, by its files."""
     work = next(iter(out.glob("_incrowd-release-*")), None)
     if work is None:
         return "done" if (out / "release").exists() else "start"
@@ -169,7 +169,7 @@ class Harness:
         self.failed = False
 
     def run(self, when: str, fault: object, out: Path | None = None) -> str:
-        """One release with a fault in a phase; what became of it."""
+        """Runs one release with a fault in a phase, and returns the outcome."""
         own = out or Path(tempfile.mkdtemp(dir=self.place))
         client = subprocess.Popen(
             [sys.executable, __file__, "--client", self.server.address, str(self.table), str(own / "release")],
@@ -250,7 +250,7 @@ def main() -> int:
         for i, when in enumerate(phases):
             times = given.kills // 4 + (i < given.kills % 4)
             harness.repeat(f"an executor is killed (-9) in the {when}", when, harness.kill_executor, times)
-        # A run that was killed left its place; the next one for the same release removes it.
+        # A killed run left its directory; the next run for the same release removes it.
         again = place / "again"
         again.mkdir()
         if not given.server_only:

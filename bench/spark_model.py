@@ -22,7 +22,7 @@ class Model:
         self.name, self.unit, self.of, self.terms = name, unit, of, terms
 
     def fit(self, runs: list[Run]) -> dict[str, float]:
-        """The factor of each term: squares of relative errors are least, so that small runs count as large ones do."""
+        """Fits the factor of each term by least squares of relative errors, so that small runs count as much as large ones."""
         used = list(self.terms)
         while used:
             measured = np.array([self.of(run) for run in runs])
@@ -74,7 +74,7 @@ MODELS = [
 
 
 def report(runs: list[Run]) -> str:
-    """The models, how well they predict runs they have not seen, and a billion records."""
+    """Prints the models, their errors on unseen runs, and the prediction for a billion records."""
     runs = [run for run in runs if run["most_rows"] == 10**9 and not run.get("per_person")]
     kinds = sorted({tuple(run["passthrough"]) for run in runs})
     return "\n\n".join(section([run for run in runs if tuple(run["passthrough"]) == kind], kind) for kind in kinds)

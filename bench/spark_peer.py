@@ -29,7 +29,7 @@ Rows = list[tuple[str, ...]]
 
 
 def table(given: argparse.Namespace, records: int, place: Path, columns: list[str]) -> Path:
-    """The complete records of a file, or generated people, with the columns that are needed."""
+    """Returns the complete records of a file, or generated people, with the needed columns."""
     path = place / f"table-{records}.csv"
     if given.table:
         read = pc.read_csv(given.table, convert_options=pc.ConvertOptions(include_columns=columns)).to_pandas()
@@ -48,7 +48,7 @@ def table(given: argparse.Namespace, records: int, place: Path, columns: list[st
 
 
 class Spent(threading.Thread):
-    """The processor seconds of a process and all that it starts, also of those that end as orphans."""
+    """Returns the processor seconds of a process and its descendants, also of orphans."""
 
     def __init__(self, root: int) -> None:
         super().__init__(daemon=True)
@@ -61,7 +61,7 @@ class Spent(threading.Thread):
                     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
                 except OSError:
                     continue
-                # The moment it started tells it from another process with its number.
+                # The start time distinguishes it from a later process with the same id.
                 self.seen[pid, fields[19]] = int(fields[11]) + int(fields[12])
 
     def seconds(self) -> float:
@@ -71,7 +71,7 @@ class Spent(threading.Thread):
 
 
 def timed(command: list[str], log: Path, env: dict[str, str]) -> tuple[float, float]:
-    """Runs a command; its seconds and processor seconds."""
+    """Runs a command and returns its seconds and processor seconds."""
     began = time.monotonic()
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=env, cwd=log.parent)
@@ -85,7 +85,7 @@ def timed(command: list[str], log: Path, env: dict[str, str]) -> tuple[float, fl
 
 
 def submit(given: argparse.Namespace, place: Path, executors: int) -> list[str]:
-    """Where it runs, as arguments of spark-submit; the peer's own script has these, too."""
+    """Returns the cluster settings as arguments of spark-submit; the peer's script has them too."""
     words = ["--master", cluster.master(executors, given.memory)]
     for key, value in cluster.settings(place, executors, given.memory, given.driver_memory).items():
         words += ["--conf", f"{key}={value}"]
@@ -130,14 +130,14 @@ def peers(given: argparse.Namespace, place: Path, executors: int, source: Path, 
 
 
 def as_cell(text: str) -> str:
-    """A cell of the peer as incrowd writes it: `[1-5]` is `[1, 5]`, `{a,b}` is `{a, b}`."""
+    """Converts a cell of the peer to the notation of incrowd: `[1-5]` is `[1, 5]`, `{a,b}` is `{a, b}`."""
     if text.startswith("[") and text.endswith("]"):
         return "[{}, {}]".format(*text[1:-1].split("-"))
     return "{" + ", ".join(text[1:-1].split(",")) + "}" if text.startswith("{") else text
 
 
 def certainty_penalty(source: Path, quasi: list[str], rows: Rows) -> float:
-    """The peer's measure: of an interval its part of the column's range, of a set its part of the column's values, else nothing."""
+    """Returns the peer's measure: of an interval its share of the column's range, of a set its share of the column's values, else 0."""
     whole = pc.read_csv(source)
     lost = 0.0
     for at, name in enumerate(quasi):
@@ -153,7 +153,7 @@ def certainty_penalty(source: Path, quasi: list[str], rows: Rows) -> float:
 
 
 def ncp(source: Path, quasi: list[str], rows: Rows, place: Path) -> float:
-    """What `incrowd.measure` says."""
+    """Returns the result of `incrowd.measure`."""
     import warnings
 
     import incrowd
@@ -169,7 +169,7 @@ def ncp(source: Path, quasi: list[str], rows: Rows, place: Path) -> float:
 
 
 def compare(given: argparse.Namespace, place: Path) -> int:
-    """The table of both, a line for each run."""
+    """Prints the table of both, a row for each run."""
     quasi = given.quasi.split(",")
     head = ["table", "records", "executors", "by", "s", "processor s", "NCP", "the peer's measure", "groups", "smallest", "load"]
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}", flush=True)

@@ -1,4 +1,5 @@
-//! What somebody waits for who types one command: from the file to the verified file, beside ARX on the same file in the same run.
+//! The time of whole commands, from the file to the verified release, compared with ARX on the same
+//! file in the same run.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,10 @@ use crate::least::{FIVE, NINE};
 use crate::peers::score;
 use crate::release::Task;
 
-/// A model beside k-anonymity: what it is called, as the command takes it, and as the program for ARX does.
-type Beside = (&'static str, &'static str, [&'static str; 3]);
+/// A model in addition to k-anonymity: its name, and its arguments for the command and for ARX.
+type ExtraModel = (&'static str, &'static str, [&'static str; 3]);
 
-const MODELS: &[Beside] = &[
+const MODELS: &[ExtraModel] = &[
     (
         "5 different occupations",
         "l-diversity:l=5,kind=distinct,on=occupation",
@@ -26,32 +27,37 @@ const MODELS: &[Beside] = &[
     ),
 ];
 
-/// What a run cost.
+/// The results of a run.
 pub(crate) struct Run {
     pub(crate) loss: f64,
     pub(crate) seconds: f64,
     pub(crate) processor: f64,
-    /// What the command printed.
+    /// The output of the command.
     pub(crate) printed: String,
 }
 
-/// Where everything lies.
+/// The paths of a run.
 pub(crate) struct Place {
     incrowd: PathBuf,
-    /// ARX's classes and those of our program.
+    /// The class path of ARX and of our program.
     arx: Option<String>,
     table: PathBuf,
     trees: PathBuf,
     out: PathBuf,
 }
 
-/// Prints a table of losses and times of whole commands. `arx` is a jar of ARX or a directory of its classes.
+/// Prints a table of losses and times of whole commands. `arx` is a jar of ARX or a directory of
+/// its classes.
 pub(crate) fn run(data: &Path, arx: Option<String>) -> Result<(), String> {
     in_place(data, |place| rows(place, arx))
 }
 
-/// Does something in a directory of its own where Adult lies uncompressed: ARX reads no compressed files.
-pub(crate) fn in_place(data: &Path, work: impl FnOnce(Place) -> Result<(), String>) -> Result<(), String> {
+/// Runs a function in a temporary directory with Adult uncompressed, because ARX reads no
+/// compressed files.
+pub(crate) fn in_place(
+    data: &Path,
+    work: impl FnOnce(Place) -> Result<(), String>,
+) -> Result<(), String> {
     let adult = data.join("adult_arx.csv.gz");
     let incrowd = std::env::current_exe().map_err(|e| e.to_string())?.with_file_name("incrowd");
     if !adult.exists() || !incrowd.exists() {
@@ -82,7 +88,9 @@ fn rows(mut place: Place, arx: Option<String>) -> Result<(), String> {
         println!("ARX was not run: --arx PATH names its jar or a directory of its classes.\n");
     }
     place.arx = arx.map(|path| compiled(&path, &place.out)).transpose()?;
-    println!("Loss; seconds of the whole command; in brackets processor seconds on all cores together.\n");
+    println!(
+        "Loss; seconds of the whole command; in brackets processor seconds on all cores together.\n"
+    );
     println!("| Adult | k | ARX | its anonymizing alone | mondrian | auto | of ARX's time |");
     println!("|---|---|---|---|---|---|---|");
     let eight: Vec<&str> = NINE.iter().copied().filter(|&c| c != "occupation").collect();
@@ -97,7 +105,13 @@ fn rows(mut place: Place, arx: Option<String>) -> Result<(), String> {
     Ok(())
 }
 
-fn line(place: &Place, name: &str, quasi: &[&str], k: u64, model: Option<&Beside>) -> Result<(), String> {
+fn line(
+    place: &Place,
+    name: &str,
+    quasi: &[&str],
+    k: u64,
+    model: Option<&ExtraModel>,
+) -> Result<(), String> {
     let (arx, alone) = match &place.arx {
         Some(classes) => {
             let (run, alone) = by_arx(place, classes, quasi, k, model)?;
@@ -107,14 +121,19 @@ fn line(place: &Place, name: &str, quasi: &[&str], k: u64, model: Option<&Beside
     };
     let mondrian = by_incrowd(place, "mondrian", quasi, k, model)?;
     let auto = by_incrowd(place, "auto", quasi, k, model)?;
-    let told = |run: &Run| format!("{:.4}; {:.2} s ({:.2})", run.loss, run.seconds, run.processor);
-    let ratio = arx.as_ref().map_or("-".to_owned(), |arx| format!("1/{:.0}", arx.seconds / auto.seconds));
-    let arx = arx.as_ref().map_or("-".to_owned(), told);
-    println!("| {name} | {k} | {arx} | {alone} | {} | {} | {ratio} |", told(&mondrian), told(&auto));
+    let cell = |run: &Run| format!("{:.4}; {:.2} s ({:.2})", run.loss, run.seconds, run.processor);
+    let ratio =
+        arx.as_ref().map_or("-".to_owned(), |arx| format!("1/{:.0}", arx.seconds / auto.seconds));
+    let arx = arx.as_ref().map_or("-".to_owned(), cell);
+    println!(
+        "| {name} | {k} | {arx} | {alone} | {} | {} | {ratio} |",
+        cell(&mondrian),
+        cell(&auto)
+    );
     Ok(())
 }
 
-/// Compiles our program against ARX; returns where both are found.
+/// Compiles our program against ARX and returns the class path.
 fn compiled(arx: &str, out: &Path) -> Result<String, String> {
     let classes = out.join("classes");
     let mut javac = Command::new("javac");
@@ -128,7 +147,7 @@ fn by_arx(
     classes: &str,
     quasi: &[&str],
     k: u64,
-    model: Option<&Beside>,
+    model: Option<&ExtraModel>,
 ) -> Result<(Run, f64), String> {
     let release = place.out.join("arx.csv");
     let mut java = Command::new("java");
@@ -145,12 +164,12 @@ fn by_incrowd(
     algorithm: &str,
     quasi: &[&str],
     k: u64,
-    model: Option<&Beside>,
+    model: Option<&ExtraModel>,
 ) -> Result<Run, String> {
     by_command(place, algorithm, quasi, k, model.map(|model| (model.2[1], Some(model.1))))
 }
 
-/// `model` is a sensitive column, and a model on it.
+/// `model` is a sensitive column and a model for it.
 pub(crate) fn by_command(
     place: &Place,
     algorithm: &str,
@@ -162,7 +181,11 @@ pub(crate) fn by_command(
     let mut incrowd = Command::new(&place.incrowd);
     incrowd.arg("anonymize").arg(&place.table).args(["-q", "--json", "-k", &k.to_string()]);
     incrowd.args(["--algorithm", algorithm]);
-    incrowd.args(["--quasi", &quasi.join(","), "--hierarchies"]).arg(&place.trees).arg("-o").arg(&release);
+    incrowd
+        .args(["--quasi", &quasi.join(","), "--hierarchies"])
+        .arg(&place.trees)
+        .arg("-o")
+        .arg(&release);
     if let Some((on, model)) = model {
         incrowd.args(["--sensitive", on]).args(model.iter().flat_map(|model| ["--model", model]));
     }
@@ -170,7 +193,7 @@ pub(crate) fn by_command(
     Ok(Run { loss: loss(place, quasi, &release)?, seconds, processor, printed })
 }
 
-/// What was lost, from the bytes of the release, whoever wrote it.
+/// Measures the loss from the bytes of a release.
 fn loss(place: &Place, quasi: &[&str], release: &Path) -> Result<f64, String> {
     let task = Task {
         file: place.table.clone(),

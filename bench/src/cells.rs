@@ -1,6 +1,8 @@
-//! Local suppression and microaggregation, beside what sdcMicro 5.8.1 was measured at on the same tables and the same machine.
+//! Local suppression and microaggregation, compared with measurements of sdcMicro 5.8.1 on the same
+//! tables and the same machine.
 //!
-//! Seconds are those of the whole job: reading, making, writing, reading back and verifying; theirs are those of their call alone.
+//! Our seconds are for the whole job: reading, recoding, writing and verifying; those of sdcMicro
+//! are for its function call only.
 
 use std::io::Read;
 use std::path::Path;
@@ -14,14 +16,13 @@ use incrowd::{Report, Silent, anonymize};
 
 const FEW: &str = "sex,age,race,native-country,workclass";
 const MANY: &str = "sex,age,race,native-country,workclass,marital-status,education,occupation";
-const CENSUS: &str =
-    "AFNLWGT,AGI,EMCONTRB,FEDTAX,PTOTVAL,STATETAX,TAXINC,POTHVAL,INTVAL,PEARNVAL,FICA,WSALVAL,ERNVAL";
+const CENSUS: &str = "AFNLWGT,AGI,EMCONTRB,FEDTAX,PTOTVAL,STATETAX,TAXINC,POTHVAL,INTVAL,PEARNVAL,FICA,WSALVAL,ERNVAL";
 const NUMBERS: &str = "age,fnlwgt,education-num,capital-gain,capital-loss,hours-per-week";
 
 /// A table, its quasi-identifiers, k, and the cells and seconds of sdcMicro.
-type Setting = (&'static str, &'static str, u64, u64, f64);
+type SuppressionCase = (&'static str, &'static str, u64, u64, f64);
 
-const SUPPRESSION: [Setting; 5] = [
+const SUPPRESSION: [SuppressionCase; 5] = [
     ("adult.csv", FEW, 3, 2925, 16.0),
     ("adult.csv", FEW, 5, 4152, 25.0),
     ("adult.csv", FEW, 10, 5924, 46.0),
@@ -29,7 +30,7 @@ const SUPPRESSION: [Setting; 5] = [
     ("first.csv", MANY, 5, 6426, 74.0),
 ];
 
-/// The same with SSE/SST in percent.
+/// A setting with SSE/SST in percent.
 type Aggregation = (&'static str, &'static str, u64, f64, f64);
 
 const MICROAGGREGATION: [Aggregation; 6] = [
@@ -62,7 +63,7 @@ fn unpacked(path: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// The header and the first records.
+/// Returns the header and the first records.
 fn first(table: &str, records: usize) -> String {
     table.lines().take(records + 1).flat_map(|line| [line, "\n"]).collect()
 }
@@ -71,7 +72,7 @@ fn write(dir: &Path, name: &str, text: &str) -> Result<(), String> {
     std::fs::write(dir.join(name), text).map_err(|e| e.to_string())
 }
 
-/// Makes a release and says how long the fastest of the rounds took.
+/// Makes a release and returns the smallest time of the rounds.
 fn made(
     dir: &Path,
     table: &str,
@@ -98,7 +99,11 @@ fn made(
 }
 
 fn found<T: AlgorithmReport>(report: &Report) -> Result<&T, String> {
-    report.algorithm_report.as_ref().and_then(|own| own.downcast()).ok_or_else(|| "no report".to_owned())
+    report
+        .algorithm_report
+        .as_ref()
+        .and_then(|own| own.downcast())
+        .ok_or_else(|| "no report".to_owned())
 }
 
 fn suppression(dir: &Path, rounds: usize) -> Result<(), String> {
@@ -108,7 +113,9 @@ fn suppression(dir: &Path, rounds: usize) -> Result<(), String> {
     println!(
         "whole job. With `any` a missing cell matches any value, as sdcMicro counts; with `alone` missing cells only. \"Found\" are people whose"
     );
-    println!("record somebody finds who knows all their quasi-identifiers; with `alone` nobody is.\n");
+    println!(
+        "record an adversary finds who knows all their quasi-identifiers; with `alone` there are none.\n"
+    );
     println!("| columns, k | sdcMicro `kAnon` | s | `any` | s | found | `alone` | s |");
     println!("|---|---|---|---|---|---|---|---|");
     for (table, quasi, k, theirs, seconds) in SUPPRESSION {
@@ -137,7 +144,8 @@ fn microaggregation(dir: &Path, rounds: usize) -> Result<(), String> {
     println!("| table, k | sdcMicro MDAV | s | `mdav`, moves = false | s | `mdav` | s | IL1s |");
     println!("|---|---|---|---|---|---|---|---|");
     for (table, quasi, k, theirs, seconds) in MICROAGGREGATION {
-        let rest = |moves: bool| format!("numbers = 'mean'\n[algorithm]\nname = 'mdav'\nmoves = {moves}");
+        let rest =
+            |moves: bool| format!("numbers = 'mean'\n[algorithm]\nname = 'mdav'\nmoves = {moves}");
         let (plain, taken) = made(dir, table, quasi, k, &rest(false), rounds)?;
         let (moved, longer) = made(dir, table, quasi, k, &rest(true), rounds)?;
         let (plain, moved) = (found::<MdavReport>(&plain)?, found::<MdavReport>(&moved)?);
@@ -152,7 +160,7 @@ fn microaggregation(dir: &Path, rounds: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Many records: the numbers of Adult again and again, each time a little apart.
+/// Generates many records: the numbers of Adult repeatedly, with small shifts.
 fn large(dir: &Path, rows: u64) -> Result<(), String> {
     let text = std::fs::read_to_string(dir.join("numbers.csv")).map_err(|e| e.to_string())?;
     let mut lines = text.lines();
@@ -170,7 +178,9 @@ fn large(dir: &Path, rows: u64) -> Result<(), String> {
     let mut state = 1u64;
     for n in 0..rows as usize {
         let moved = |x: &i64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (x + (state >> 33) as i64 % (1 + x.abs() / 20)).to_string()
         };
         let cells: Vec<String> = records[n % records.len()].iter().map(moved).collect();

@@ -1,4 +1,4 @@
-//! A plain line chart as SVG: two axes, a few lines with marks, a legend. It follows the page's text colour.
+//! Line charts as SVG: two axes, lines with marks, a legend. They use the text colour of the page.
 
 /// A line with its name.
 pub(crate) struct Line {
@@ -15,18 +15,20 @@ pub(crate) struct Chart {
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 340.0;
-/// Room for labels: left, top, right, bottom.
+/// The margins for labels: left, top, right, bottom.
 const MARGINS: [f64; 4] = [64.0, 24.0, 16.0, 48.0];
 const COLOURS: [&str; 4] = ["#1b6ca8", "#c1440e", "#4b8b3b", "#7a4ea3"];
 
 impl Chart {
-    /// The chart as a file.
+    /// Renders the chart.
     pub(crate) fn svg(&self) -> String {
         let all = || self.lines.iter().flat_map(|line| &line.points);
         let (x_lo, x_hi) = ends(all().map(|p| p.0));
         let y_hi = ends(all().map(|p| p.1)).1.max(f64::MIN_POSITIVE) * 1.08;
         let [left, top, right, bottom] = MARGINS;
-        let px = |x: f64| left + (x - x_lo) / (x_hi - x_lo).max(f64::MIN_POSITIVE) * (WIDTH - left - right);
+        let px = |x: f64| {
+            left + (x - x_lo) / (x_hi - x_lo).max(f64::MIN_POSITIVE) * (WIDTH - left - right)
+        };
         let py = |y: f64| HEIGHT - bottom - y / y_hi * (HEIGHT - top - bottom);
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
@@ -73,7 +75,11 @@ impl Chart {
                 path.join(" ")
             ));
             for &(x, y) in &line.points {
-                put(format!("<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>", px(x), py(y)));
+                put(format!(
+                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>",
+                    px(x),
+                    py(y)
+                ));
             }
             put(format!(
                 "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"{colour}\">{}</text>",
@@ -87,11 +93,12 @@ impl Chart {
 }
 
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
+    let (lo, hi) =
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
     if lo.is_finite() { (lo, hi) } else { (0.0, 1.0) }
 }
 
-/// A number of a scale: three figures.
+/// Formats a number with three significant digits.
 fn short(x: f64) -> String {
     match x.abs() {
         a if a >= 1e4 => format!("{:.0}K", x / 1e3),

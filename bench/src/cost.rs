@@ -1,4 +1,5 @@
-//! How time and memory grow: with records, distinct rows, columns, k and sensitive values, each with the exponent that fits.
+//! Time and memory against records, distinct rows, columns, k and sensitive values, each with the
+//! fitted exponent.
 
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use serde_json::{Value as Json, json};
 use crate::speed::make;
 use crate::task::peak_mib;
 
-/// Quasi-identifiers of the generated census table, as many of the first as asked for.
+/// Quasi-identifiers of the generated census table; a prefix of the list is used.
 const TWELVE: &[&str] = &[
     "age",
     "sex",
@@ -28,7 +29,7 @@ const TWELVE: &[&str] = &[
     "income",
 ];
 
-/// What one run is given.
+/// The parameters of one run.
 #[derive(Clone)]
 struct Point {
     file: PathBuf,
@@ -61,8 +62,9 @@ pub(crate) fn run(rows: u64, dir: &Path) -> Result<(), String> {
             folded.push((distinct, Point { file, ..point.clone() }));
         }
         profile(algorithm, &format!("different records among {middle}"), &folded)?;
-        let columns: Vec<(u64, Point)> =
-            [2, 4, 6, 8, 10, 12].map(|n| (n, Point { columns: n as usize, ..point.clone() })).to_vec();
+        let columns: Vec<(u64, Point)> = [2, 4, 6, 8, 10, 12]
+            .map(|n| (n, Point { columns: n as usize, ..point.clone() }))
+            .to_vec();
         profile(algorithm, &format!("quasi-identifiers, {middle} records"), &columns)?;
         let ks: Vec<(u64, Point)> =
             [2, 5, 10, 50, 200, 1000].map(|k| (k, Point { k, ..point.clone() })).to_vec();
@@ -70,14 +72,16 @@ pub(crate) fn run(rows: u64, dir: &Path) -> Result<(), String> {
         let file = dir.join(format!("sensitive-{middle}.csv"));
         sensitive(&point.file, &file)?;
         let values: Vec<(u64, Point)> = VALUES
-            .map(|m| (m, Point { file: file.clone(), sensitive: Some(format!("s{m}")), ..point.clone() }))
+            .map(|m| {
+                (m, Point { file: file.clone(), sensitive: Some(format!("s{m}")), ..point.clone() })
+            })
             .to_vec();
         profile(algorithm, &format!("sensitive values, 2-diverse, {middle} records"), &values)?;
     }
     Ok(())
 }
 
-/// How many different values the made-up sensitive columns have.
+/// The numbers of values of the generated sensitive columns.
 const VALUES: [u64; 4] = [2, 10, 100, 1000];
 
 fn profile(algorithm: &str, what: &str, points: &[(u64, Point)]) -> Result<(), String> {
@@ -102,12 +106,13 @@ fn profile(algorithm: &str, what: &str, points: &[(u64, Point)]) -> Result<(), S
                 return Err(String::from_utf8_lossy(&output.stderr).into_owned());
             }
             runs.push(serde_json::from_slice(&output.stdout).map_err(|e| e.to_string())?);
-            // Long runs vary little; they are not repeated.
+            // Long runs vary little and are not repeated.
             if runs[0]["seconds"].as_f64().is_some_and(|seconds| seconds > 5.0) {
                 break;
             }
         }
-        let least = |name: &str| runs.iter().filter_map(|r| r[name].as_f64()).fold(f64::INFINITY, f64::min);
+        let least =
+            |name: &str| runs.iter().filter_map(|r| r[name].as_f64()).fold(f64::INFINITY, f64::min);
         let (seconds, divided, peak) = (least("seconds"), least("dividing"), least("peak_mib"));
         println!("| {x} | {} | {seconds:.2} | {divided:.2} | {peak:.0} |", runs[0]["distinct"]);
         measured.push((*x as f64, seconds, divided, peak));
@@ -124,7 +129,7 @@ fn profile(algorithm: &str, what: &str, points: &[(u64, Point)]) -> Result<(), S
     Ok(())
 }
 
-/// The slope of the line through the logarithms, by least squares.
+/// Returns the slope of the least-squares line through the logarithms.
 fn exponent(points: impl Iterator<Item = (f64, f64)>) -> f64 {
     let points: Vec<(f64, f64)> = points.map(|(x, y)| (x.ln(), y.ln())).collect();
     let n = points.len() as f64;
@@ -135,9 +140,12 @@ fn exponent(points: impl Iterator<Item = (f64, f64)>) -> f64 {
     above / below
 }
 
-/// `FILE COLUMNS K ALGORITHM SENSITIVE`: one job, from reading to the verified file; prints what it took as JSON.
+/// `FILE COLUMNS K ALGORITHM SENSITIVE`: runs one job, from reading to the verified file, and
+/// prints its cost as JSON.
 pub(crate) fn task(args: &[String]) -> Result<(), String> {
-    let [file, columns, k, algorithm, sensitive] = args else { return Err("unknown task".to_owned()) };
+    let [file, columns, k, algorithm, sensitive] = args else {
+        return Err("unknown task".to_owned());
+    };
     let columns: usize = columns.parse().map_err(|_| "columns are a number")?;
     let out = std::env::temp_dir().join(format!("incrowd-cost-{}", std::process::id()));
     std::fs::create_dir_all(&out).map_err(|e| e.to_string())?;
@@ -150,16 +158,18 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
                 Some(incrowd::hierarchy::HierarchySpec::Arx { name: (*column).to_owned(), text });
         }
     }
-    job.promise("k-anonymity", [("k", Value::Integer(k.parse().map_err(|_| "k is a number")?))]);
+    job.add_model("k-anonymity", [("k", Value::Integer(k.parse().map_err(|_| "k is a number")?))]);
     if !sensitive.is_empty() {
         job.set_role(sensitive, RoleName::Sensitive);
-        job.promise("l-diversity", [("l", Value::Integer(2))]);
+        job.add_model("l-diversity", [("l", Value::Integer(2))]);
     }
     job.algorithm.name.clone_from(algorithm);
     if algorithm == "ascent" {
         job.algorithm.params.push(("effort".into(), Value::Word("fast".into())));
     }
     job.write_to(out.join("release.csv"));
+    // Benchmarks replace their earlier outputs.
+    job.output.iter_mut().for_each(|output| output.replace = true);
     let steps = crate::task::Steps::default();
     let began = Instant::now();
     let report = incrowd::anonymize(&job, &steps);
@@ -181,7 +191,7 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
 /// The steps in which groups are made.
 const DIVIDING: [&str; 4] = ["dividing", "climbing", "moving", "bounding"];
 
-/// Writes the first `distinct` records of a table over and over, `rows` in all.
+/// Writes the first `distinct` records of a table repeatedly, `rows` in total.
 fn repeat(from: &Path, to: &Path, distinct: u64, rows: u64) -> Result<(), String> {
     copy(from, to, |lines, file| {
         let header = lines.next().ok_or("an empty table")??;
@@ -221,8 +231,9 @@ fn copy(
     }
     let text = |e: std::io::Error| e.to_string();
     let partial = to.with_extension("partial");
-    let mut lines =
-        BufReader::new(std::fs::File::open(from).map_err(text)?).lines().map(|line| line.map_err(text));
+    let mut lines = BufReader::new(std::fs::File::open(from).map_err(text)?)
+        .lines()
+        .map(|line| line.map_err(text));
     let mut file = BufWriter::new(std::fs::File::create(&partial).map_err(text)?);
     write(&mut lines, &mut file)?;
     file.flush().map_err(text)?;

@@ -1,4 +1,5 @@
-//! k-join-anonymity: the figures of `sacharidis2010` on a real and on a generated table, and what it takes.
+//! k-join-anonymity: the figures of `sacharidis2010` on a real and on a generated table, and the
+//! cost.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
@@ -13,11 +14,12 @@ use incrowd_synth::{Synth, Table};
 
 use crate::chart::{Chart, Line};
 
-/// The attributes of the paper's table 2 under the names of the generated table, and those of the real one.
+/// The attributes of the paper's table 2 under the names of the generated table, and those of the
+/// real one.
 const SKEWED: &[&str] = &["age", "income", "family_size", "education_years", "rent", "sex"];
 const ACS: &[&str] = &["age", "salary", "education_level", "hours_worked"];
 
-/// What is run.
+/// The parts to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) data: PathBuf,
@@ -33,7 +35,8 @@ impl Options {
     /// Reads the options of the command line.
     pub(crate) fn new(option: impl Fn(&str) -> Option<String>) -> Result<Options, String> {
         let number = |name: &str, default: u64| {
-            option(name).map_or(Ok(default), |n| n.parse().map_err(|_| format!("{name} takes a number")))
+            option(name)
+                .map_or(Ok(default), |n| n.parse().map_err(|_| format!("{name} takes a number")))
         };
         let parts = option("--only").unwrap_or_else(|| "acceptance,sweeps,speed,large".to_owned());
         Ok(Options {
@@ -52,7 +55,7 @@ impl Options {
     }
 }
 
-/// Numbers generated from a seed, the same everywhere.
+/// Random numbers from a seed, equal on every platform.
 struct Dice(u64);
 
 impl Dice {
@@ -82,12 +85,15 @@ impl People {
         &self.rows[i * self.quasi.len()..(i + 1) * self.quasi.len()]
     }
 
-    /// The generated table: people follow each other independently, so the first are a sample.
+    /// Generates the table. People are independent, so the first ones are a sample.
     fn skewed(rows: usize, seed: u64) -> Result<People, String> {
         let mut csv = Vec::new();
-        Synth::new(Table::Skewed, rows as u64, seed).write_csv(&mut csv).map_err(|e| e.to_string())?;
+        Synth::new(Table::Skewed, rows as u64, seed)
+            .write_csv(&mut csv)
+            .map_err(|e| e.to_string())?;
         let text = String::from_utf8(csv).map_err(|e| e.to_string())?;
-        let mut people = People { name: "skewed", quasi: SKEWED, rows: Vec::new(), values: Vec::new() };
+        let mut people =
+            People { name: "skewed", quasi: SKEWED, rows: Vec::new(), values: Vec::new() };
         for line in text.lines().skip(1) {
             let cells: Vec<&str> = line.split(',').collect();
             let number = |text: &str| match text {
@@ -101,20 +107,21 @@ impl People {
         Ok(people)
     }
 
-    /// The real table in an order drawn by the seed.
+    /// Returns the real table in an order drawn by the seed.
     fn acs(data: &Path, seed: u64) -> Result<People, String> {
         let path = data.join("acs2018_gov_employees.csv.gz");
         let file = std::fs::File::open(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let mut reader = csv::Reader::from_reader(flate2::read::GzDecoder::new(file));
         let header = reader.headers().map_err(|e| e.to_string())?.clone();
-        let at = |name: &str| header.iter().position(|h| h == name).ok_or(format!("no column {name}"));
+        let at =
+            |name: &str| header.iter().position(|h| h == name).ok_or(format!("no column {name}"));
         let columns = ACS.iter().map(|name| at(name)).collect::<Result<Vec<_>, _>>()?;
         let occupation = at("occupation")?;
         let mut all: Vec<(Vec<u32>, u32)> = Vec::new();
         for record in reader.records() {
             let record = record.map_err(|e| e.to_string())?;
             let row = columns.iter().map(|&c| record[c].parse().unwrap_or(0)).collect();
-            // Occupation codes such as 13-1081: what matters is which are alike.
+            // Occupation codes such as 13-1081: only equality matters.
             let digits: String = record[occupation].chars().filter(char::is_ascii_digit).collect();
             all.push((row, digits.parse().unwrap_or(0)));
         }
@@ -126,10 +133,12 @@ impl People {
         Ok(People { name: "acs2018", quasi: ACS, rows: rows.concat(), values })
     }
 
-    /// Writes the first people as microdata and more of them as the external table, which contains the microdata.
+    /// Writes the first people as microdata and more of them as the external table, which contains
+    /// the microdata.
     fn write(&self, dir: &Path, microdata: usize, external: usize) -> Result<(), String> {
-        let create =
-            |name: &str| std::fs::File::create(dir.join(name)).map(BufWriter::new).map_err(|e| e.to_string());
+        let create = |name: &str| {
+            std::fs::File::create(dir.join(name)).map(BufWriter::new).map_err(|e| e.to_string())
+        };
         let (mut mt, mut pd) = (create("mt.csv")?, create("pd.csv")?);
         let names = self.quasi.join(",");
         writeln!(mt, "id,{names},value").map_err(|e| e.to_string())?;
@@ -149,7 +158,7 @@ impl People {
         mt.flush().and_then(|()| pd.flush()).map_err(|e| e.to_string())
     }
 
-    /// The range of each attribute among the first people: the same domain for every release.
+    /// Returns the range of each attribute among the first people: one domain for every release.
     fn domains(&self, people: usize) -> Vec<(f64, f64)> {
         let range = |q: usize| {
             let values = || (0..people.min(self.len())).map(|i| self.row(i)[q]);
@@ -161,7 +170,7 @@ impl People {
 
 /// One release to make.
 #[derive(Clone, Copy)]
-struct Setting<'a> {
+struct JoinSetting<'a> {
     dir: &'a Path,
     quasi: &'a [&'a str],
     domains: &'a [(f64, f64)],
@@ -171,16 +180,16 @@ struct Setting<'a> {
     trim: bool,
 }
 
-/// What a release cost.
+/// The cost of a release.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
-    /// Normalized certainty penalty of the microdata as a share of all cells.
+    /// The normalized certainty penalty of the microdata as a share of all cells.
     ncp: f64,
     discernibility: f64,
     seconds: f64,
 }
 
-impl Setting<'_> {
+impl JoinSetting<'_> {
     fn job(&self) -> Job {
         let mut job = Job::default();
         job.input.paths = vec![self.dir.join("mt.csv")];
@@ -191,7 +200,7 @@ impl Setting<'_> {
             spec.domain = Some(domain);
         }
         job.set_role("value", RoleName::Sensitive);
-        job.promise("k-anonymity", [("k", Value::Integer(self.k as i64))]);
+        job.add_model("k-anonymity", [("k", Value::Integer(self.k as i64))]);
         job.algorithm.name = self.algorithm.to_owned();
         if self.algorithm == "mondrian" {
             job.algorithm.params.push(("dimension".into(), Value::Word("round-robin".into())));
@@ -199,10 +208,17 @@ impl Setting<'_> {
         if let Some(method) = self.method {
             let trim = if self.trim { Trim::Greedy } else { Trim::Off };
             let paths = vec![self.dir.join("pd.csv")];
-            job.external =
-                Some(ExternalJob { paths, id: "id".into(), method, trim, ..ExternalJob::default() });
+            job.external = Some(ExternalJob {
+                paths,
+                id: "id".into(),
+                method,
+                trim,
+                ..ExternalJob::default()
+            });
         }
         job.write_to(self.dir.join("out.csv"));
+        // Benchmarks replace their earlier outputs.
+        job.output.iter_mut().for_each(|output| output.replace = true);
         job
     }
 
@@ -220,14 +236,15 @@ impl Setting<'_> {
         Ok(Cost { ncp, discernibility, seconds })
     }
 
-    /// The average relative error of the release that was made last: queries of a tenth of the volume.
+    /// Returns the average relative error of the last release for queries of a tenth of the volume.
     fn error(&self) -> Result<f64, String> {
         let mut job = self.job();
         if self.method.is_none() {
-            // Counts are about the quasi-identifiers alone.
+            // Counts use only the quasi-identifiers.
             job.set_role("value", RoleName::Drop);
         }
-        let workload = Workload { queries: 1000, seed: 1, selectivity: 0.1, dimensions: self.quasi.len() };
+        let workload =
+            Workload { queries: 1000, seed: 1, selectivity: 0.1, dimensions: self.quasi.len() };
         let ask = Ask { only: vec!["query_error".into()], workload, ..Ask::default() };
         let measured = incrowd::measure(&Judging::of(&job), Some(&ask), &Silent);
         let measured = measured.map_err(|e| e.to_string())?;
@@ -235,10 +252,11 @@ impl Setting<'_> {
         Ok(queries.and_then(|q| q.all.mean).unwrap_or(f64::NAN))
     }
 
-    /// How many people the release that was made last exposes because it was trimmed.
+    /// Returns the number of people whom the last release exposes because of trimming.
     fn exposed(&self) -> Result<f64, String> {
         let mut judging = Judging::new(self.dir.join("out.csv"));
-        judging.population = Some(PopulationJob { paths: vec![self.dir.join("pd.csv")], memory: None });
+        judging.population =
+            Some(PopulationJob { paths: vec![self.dir.join("pd.csv")], memory: None });
         let request = AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
         let report = incrowd::attack(&judging, &request, &Silent).map_err(|e| e.to_string())?;
         Ok(report.attacked.first().and_then(|a| a.finding.fact("exposed")).unwrap_or(f64::NAN))
@@ -247,7 +265,7 @@ impl Setting<'_> {
 
 const METHODS: [JoinMethod; 2] = [JoinMethod::Direct, JoinMethod::Refinement];
 
-/// Runs what was asked for and prints Markdown.
+/// Runs the selected parts and prints Markdown.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     std::fs::create_dir_all(&options.dir).map_err(|e| e.to_string())?;
     if options.wants("acceptance") {
@@ -280,7 +298,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     sum / n
 }
 
-/// Conventional cost over that of a variant, run by run.
+/// Returns the conventional cost divided by that of a variant, run by run.
 fn gain(before: &[Cost], after: &[Cost], of: impl Fn(&Cost) -> f64) -> f64 {
     mean(before.iter().zip(after).map(|(a, b)| of(a) / of(b)))
 }
@@ -297,7 +315,8 @@ fn acceptance(options: &Options, data: &Path) -> Result<(), String> {
         println!("\nskipped: no acs2018_gov_employees.csv.gz in {}\n", data.display());
     }
     for algorithm in ["mondrian", "top-down"] {
-        for source in ["acs2018", "skewed"].into_iter().filter(|name| has_acs || *name == "skewed") {
+        for source in ["acs2018", "skewed"].into_iter().filter(|name| has_acs || *name == "skewed")
+        {
             let microdata = if source == "acs2018" { 2_000 } else { options.microdata };
             let mut means = Means::default();
             for seed in 1..=options.seeds {
@@ -308,7 +327,7 @@ fn acceptance(options: &Options, data: &Path) -> Result<(), String> {
                 people.write(&options.dir, microdata, 100 * microdata)?;
                 let domains = people.domains(100 * microdata);
                 let quasi = &people.quasi[..4];
-                let plain = Setting {
+                let plain = JoinSetting {
                     dir: &options.dir,
                     quasi,
                     domains: &domains[..4],
@@ -320,10 +339,10 @@ fn acceptance(options: &Options, data: &Path) -> Result<(), String> {
                 means.conventional.push(plain.run()?);
                 means.error.push(plain.error()?);
                 for (i, method) in METHODS.into_iter().enumerate() {
-                    let joined = Setting { method: Some(method), ..plain };
+                    let joined = JoinSetting { method: Some(method), ..plain };
                     means.joined[i].push(joined.run()?);
                     means.errors[i].push(joined.error()?);
-                    let trimmed = Setting { trim: true, ..joined };
+                    let trimmed = JoinSetting { trim: true, ..joined };
                     means.trimmed[i].push(trimmed.run()?);
                     means.exposed[i].push(trimmed.exposed()?);
                 }
@@ -335,7 +354,8 @@ fn acceptance(options: &Options, data: &Path) -> Result<(), String> {
                 let dm = gain(conventional, &means.joined[i], |c| c.discernibility);
                 format!("{ncp:.2} ({dm:.1})")
             };
-            let trim = |i: usize| format!("{:.2}", gain(conventional, &means.trimmed[i], |c| c.ncp));
+            let trim =
+                |i: usize| format!("{:.2}", gain(conventional, &means.trimmed[i], |c| c.ncp));
             let exposed = |i: usize| mean(means.exposed[i].iter().copied());
             println!(
                 "| {algorithm}, {source}, {microdata} / {} | {:.1} % | {} | {} | {} | {} | {:.3} / {:.3} / {:.3} | {:.1}, {:.1} |",
@@ -363,7 +383,7 @@ fn acceptance(options: &Options, data: &Path) -> Result<(), String> {
 /// One point of a sweep: the parameter, and the cost of the three variants.
 type Point = (String, [Cost; 3]);
 
-/// One point of a sweep on its way: the costs of the three variants, one for each seed.
+/// The accumulated costs of one point of a sweep: three variants, one value per seed.
 type Sums = (String, [Vec<Cost>; 3]);
 
 fn sweeps(options: &Options) -> Result<(), String> {
@@ -379,14 +399,18 @@ fn sweeps(options: &Options) -> Result<(), String> {
                     sums.len() - 1
                 });
                 let points = &mut sums[at].1;
-                let point = points.iter().position(|(name, _)| *name == parameter).unwrap_or_else(|| {
-                    points.push((parameter, Default::default()));
-                    points.len() - 1
-                });
-                costs.into_iter().zip(&mut points[point].1).for_each(|(cost, list)| list.push(cost));
+                let point =
+                    points.iter().position(|(name, _)| *name == parameter).unwrap_or_else(|| {
+                        points.push((parameter, Default::default()));
+                        points.len() - 1
+                    });
+                costs
+                    .into_iter()
+                    .zip(&mut points[point].1)
+                    .for_each(|(cost, list)| list.push(cost));
             };
             let costs = |d: usize, k: u64| -> Result<[Cost; 3], String> {
-                let plain = Setting {
+                let plain = JoinSetting {
                     dir: &options.dir,
                     quasi: &people.quasi[..d],
                     domains: &domains[..d],
@@ -396,7 +420,7 @@ fn sweeps(options: &Options) -> Result<(), String> {
                     trim: false,
                 };
                 let [direct, refinement] =
-                    METHODS.map(|method| Setting { method: Some(method), ..plain }.run());
+                    METHODS.map(|method| JoinSetting { method: Some(method), ..plain }.run());
                 Ok([plain.run()?, direct?, refinement?])
             };
             for ratio in [1, 5, 10, 50, 100] {
@@ -417,17 +441,26 @@ fn sweeps(options: &Options) -> Result<(), String> {
                 discernibility: mean(costs.iter().map(|c| c.discernibility)),
                 seconds: mean(costs.iter().map(|c| c.seconds)),
             };
-            let points: Vec<Point> =
-                points.iter().map(|(name, costs)| (name.clone(), costs.each_ref().map(average))).collect();
+            let points: Vec<Point> = points
+                .iter()
+                .map(|(name, costs)| (name.clone(), costs.each_ref().map(average)))
+                .collect();
             print_sweep(options, algorithm, sweep, &points)?;
         }
     }
     Ok(())
 }
 
-fn print_sweep(options: &Options, algorithm: &str, sweep: &str, points: &[Point]) -> Result<(), String> {
+fn print_sweep(
+    options: &Options,
+    algorithm: &str,
+    sweep: &str,
+    points: &[Point],
+) -> Result<(), String> {
     println!("\n## {algorithm}, skewed, by {sweep} (mean of {} seeds)\n", options.sweep_seeds);
-    println!("| {sweep} | NCP conv / DIR / REF (%) | DM conv / DIR / REF | seconds conv / DIR / REF |");
+    println!(
+        "| {sweep} | NCP conv / DIR / REF (%) | DM conv / DIR / REF | seconds conv / DIR / REF |"
+    );
     println!("|---|---|---|---|");
     for (parameter, [a, b, c]) in points {
         println!(
@@ -446,7 +479,8 @@ fn print_sweep(options: &Options, algorithm: &str, sweep: &str, points: &[Point]
     let Some(dir) = &options.svg else { return Ok(()) };
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
     let names = [algorithm.to_owned(), format!("{algorithm} DIR"), format!("{algorithm} REF")];
-    for (what, of) in [("NCP", (|c: &Cost| 100.0 * c.ncp) as fn(&Cost) -> f64), ("DM", |c| c.discernibility)]
+    for (what, of) in
+        [("NCP", (|c: &Cost| 100.0 * c.ncp) as fn(&Cost) -> f64), ("DM", |c| c.discernibility)]
     {
         let line = |i: usize| {
             let at = |(name, costs): &Point| Some((name.parse().ok()?, of(&costs[i])));
@@ -458,13 +492,14 @@ fn print_sweep(options: &Options, algorithm: &str, sweep: &str, points: &[Point]
             sweep.replace(['|', '/'], "").to_lowercase(),
             what.to_lowercase()
         );
-        let chart = Chart { x: sweep.to_owned(), y: unit.to_owned(), lines: (0..3).map(line).collect() };
+        let chart =
+            Chart { x: sweep.to_owned(), y: unit.to_owned(), lines: (0..3).map(line).collect() };
         std::fs::write(dir.join(file), chart.svg()).map_err(|e| e.to_string())?;
     }
     Ok(())
 }
 
-/// Against conventional Mondrian on as many rows as the external table has, in the same run.
+/// Measures against conventional Mondrian on as many rows as the external table, in the same run.
 fn speed(options: &Options) -> Result<(), String> {
     let (microdata, external) = (options.microdata, 100 * options.microdata);
     let people = People::skewed(external, 1)?;
@@ -477,9 +512,11 @@ fn speed(options: &Options) -> Result<(), String> {
     let mut plain = Job::default();
     plain.input.paths = vec![options.dir.join("pd.csv")];
     quasi.iter().for_each(|column| plain.set_role(column, RoleName::Quasi));
-    plain.promise("k-anonymity", [("k", Value::Integer(50))]);
+    plain.add_model("k-anonymity", [("k", Value::Integer(50))]);
     plain.algorithm.params.push(("dimension".into(), Value::Word("round-robin".into())));
     plain.write_to(options.dir.join("plain.csv"));
+    // Benchmarks replace their earlier outputs.
+    plain.output.iter_mut().for_each(|output| output.replace = true);
     let timed = |run: &dyn Fn() -> Result<(), String>| -> Result<f64, String> {
         let mut best = f64::INFINITY;
         for _ in 0..3 {
@@ -493,7 +530,7 @@ fn speed(options: &Options) -> Result<(), String> {
     println!("| conventional mondrian on {external} rows | {base:.2} | 1.00 |");
     for algorithm in ["mondrian", "top-down"] {
         for method in METHODS {
-            let setting = Setting {
+            let setting = JoinSetting {
                 dir: &options.dir,
                 quasi,
                 domains: &domains[..4],
@@ -509,7 +546,7 @@ fn speed(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// A thousand times as many external people as microdata: how much memory?
+/// Measures the memory with a thousand times as many external people as microdata.
 fn large(options: &Options) -> Result<(), String> {
     let (microdata, external) = (options.microdata, 1000 * options.microdata);
     println!("\n## Memory: |MT| = {microdata}, |PD| = {external}, d = 4, k = 50, mondrian\n");
@@ -536,7 +573,8 @@ fn large(options: &Options) -> Result<(), String> {
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into_owned());
         }
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|e| e.to_string())?;
+        let json: serde_json::Value =
+            serde_json::from_slice(&output.stdout).map_err(|e| e.to_string())?;
         let seconds = json["seconds"].as_f64().unwrap_or(f64::NAN);
         println!("| {method} | {size} MiB | {seconds:.1} | {} MiB |", json["peak_mib"]);
     }
@@ -544,7 +582,7 @@ fn large(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// One run in a process of its own, so that its peak memory is its own.
+/// Runs one measurement in a separate process, for its peak memory.
 pub(crate) fn task(args: &[String]) -> Result<(), String> {
     let [method, dir] = args else { return Err("unknown task".to_owned()) };
     let dir = Path::new(dir);
@@ -553,13 +591,18 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
     job.input.paths = vec![dir.join("small.csv")];
     SKEWED[..4].iter().for_each(|column| job.set_role(column, RoleName::Quasi));
     job.set_role("occupation", RoleName::Sensitive);
-    job.promise("k-anonymity", [("k", Value::Integer(50))]);
+    job.add_model("k-anonymity", [("k", Value::Integer(50))]);
     let paths = vec![dir.join("large.csv")];
     job.external = Some(ExternalJob { paths, id: "id".into(), method, ..ExternalJob::default() });
     job.write_to(dir.join("out.csv"));
+    // Benchmarks replace their earlier outputs.
+    job.output.iter_mut().for_each(|output| output.replace = true);
     let began = Instant::now();
     incrowd::anonymize(&job, &Silent).map_err(|e| e.to_string())?;
     let peak = crate::task::peak_mib();
-    println!("{}", serde_json::json!({ "seconds": began.elapsed().as_secs_f64(), "peak_mib": peak }));
+    println!(
+        "{}",
+        serde_json::json!({ "seconds": began.elapsed().as_secs_f64(), "peak_mib": peak })
+    );
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! How long does it take to find the best levels, reading and writing left out?
+//! The time to find the optimal levels, without reading and writing.
 
 use std::path::Path;
 use std::time::Instant;
@@ -27,7 +27,8 @@ const ADULT: &[&str] = &[
     "salary-class",
 ];
 
-/// Searches Adult, if it is there, and a generated census table, and prints the fastest of `rounds` rounds.
+/// Searches Adult, if it is there, and a generated census table, and prints the fastest of `rounds`
+/// rounds.
 pub(crate) fn run(rows: u64, rounds: usize, dir: &Path, data: &Path) -> Result<(), String> {
     println!(
         "\n| table | k | limit | search | metric | nodes | hold | minimal | checked | seconds | processor seconds |"
@@ -40,15 +41,20 @@ pub(crate) fn run(rows: u64, rounds: usize, dir: &Path, data: &Path) -> Result<(
             hierarchy_from_path(&file).map(Some).map_err(|e| e.to_string())
         };
         let table = load(&adult, ADULT, spec)?;
-        for (k, limit, metric) in
-            [(5, 0.05, "information-loss"), (5, 0.05, "discernibility"), (5, 0.0, "information-loss")]
-        {
+        for (k, limit, metric) in [
+            (5, 0.05, "information-loss"),
+            (5, 0.05, "discernibility"),
+            (5, 0.0, "information-loss"),
+        ] {
             for search in ["fast", "incognito", "exhaustive"] {
                 measure("Adult", &table, k, limit, search, metric, rounds)?;
             }
         }
     } else {
-        eprintln!("skipped: no adult_arx.csv.gz in {} (set INCROWD_DATA or use --data)", data.display());
+        eprintln!(
+            "skipped: no adult_arx.csv.gz in {} (set INCROWD_DATA or use --data)",
+            data.display()
+        );
     }
     let people = dir.join(format!("people-{rows}"));
     make(&people, rows)?;
@@ -73,12 +79,13 @@ fn load(
     columns: &[&str],
     hierarchy: impl Fn(&str) -> Result<Option<HierarchySpec>, String>,
 ) -> Result<Dataset, String> {
-    let mut engine = Embedded::open(&[path.to_owned()], &Options::default()).map_err(|e| e.to_string())?;
+    let mut engine =
+        Embedded::open(&[path.to_owned()], &Options::default()).map_err(|e| e.to_string())?;
     let spec = FoldSpec {
         columns: columns.iter().map(|&c| c.to_owned()).collect(),
         missing: ["", "?", "NA"].map(str::to_owned).to_vec(),
         drop_missing: true,
-        replay: false,
+        passthrough: Vec::new(),
         ..FoldSpec::default()
     };
     let folded = engine.fold(&spec, &Silent).map_err(|e| e.to_string())?;
@@ -99,8 +106,8 @@ fn measure(
     metric: &str,
     rounds: usize,
 ) -> Result<(), String> {
-    let promise =
-        Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))]).map_err(|e| e.to_string())?;
+    let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
+        .map_err(|e| e.to_string())?;
     let models = [promise.model.bind(table).map_err(|e| e.to_string())?];
     let word = |name: &str, word: &str| (name.to_owned(), Value::Word(word.to_owned()));
     let method = Method::new("full-domain", [word("search", search), word("metric", metric)]);
@@ -108,7 +115,8 @@ fn measure(
     let suppressible = (limit * table.records() as f64) as u64;
     let mut best: Option<(f64, f64, SearchReport)> = None;
     for _ in 0..rounds.max(1) {
-        // The system counts processor time in hundredths of a second, so short searches are repeated.
+        // The system counts processor time in hundredths of a second, so short searches are
+        // repeated.
         let (began, spent) = (Instant::now(), processor_seconds());
         let mut times = 0u32;
         let report = loop {
@@ -135,22 +143,24 @@ fn measure(
     Ok(())
 }
 
-/// The processor time this process has used so far, in user and system mode; not a number where the system does not tell.
+/// Returns the processor time of this process so far, in user and system mode; NaN if the system
+/// does not report it.
 pub(crate) fn processor_seconds() -> f64 {
     ticks(11)
 }
 
-/// The processor time of all programs this process has started and waited for.
+/// Returns the processor time of all finished child processes.
 pub(crate) fn children_seconds() -> f64 {
     ticks(13)
 }
 
-/// The sum of two fields of what the system tells about this process, in seconds.
+/// Returns the sum of two fields of the process statistics, in seconds.
 fn ticks(first: usize) -> f64 {
     let read = || -> Option<f64> {
         let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-        let ticks = fields.get(first)?.parse::<f64>().ok()? + fields.get(first + 1)?.parse::<f64>().ok()?;
+        let ticks =
+            fields.get(first)?.parse::<f64>().ok()? + fields.get(first + 1)?.parse::<f64>().ok()?;
         Some(ticks / 100.0)
     };
     read().unwrap_or(f64::NAN)

@@ -1,4 +1,5 @@
-//! How little information can be lost? Ascent against `mondrian`, against what is published of other tools, and against a bound.
+//! Smallest losses: ascent against `mondrian`, against published results of other tools, and
+//! against a bound.
 
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
@@ -25,8 +26,16 @@ pub(crate) const NINE: &[&str] = &[
 ];
 pub(crate) const FIVE: &[&str] = &["sex", "age", "race", "native-country", "workclass"];
 /// The columns of the comparison without hierarchies.
-pub(crate) const FREE: &[&str] =
-    &["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"];
+pub(crate) const FREE: &[&str] = &[
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+    "occupation",
+];
 
 const ACS: &[&str] = &[
     "sex",
@@ -52,17 +61,33 @@ const DIABETES: &[&str] = &[
     "payer_code",
     "medical_specialty",
 ];
-const NIST: &[&str] =
-    &["PUMA", "AGEP", "SEX", "MSP", "HISP", "RAC1P", "NOC", "NPF", "HOUSING_TYPE", "OWN_RENT", "EDU"];
-const FARS: &[&str] = &["iage", "irace", "ideathmon", "ideathday", "isex", "ihispanic", "istatenum"];
+const NIST: &[&str] = &[
+    "PUMA",
+    "AGEP",
+    "SEX",
+    "MSP",
+    "HISP",
+    "RAC1P",
+    "NOC",
+    "NPF",
+    "HOUSING_TYPE",
+    "OWN_RENT",
+    "EDU",
+];
+const FARS: &[&str] =
+    &["iage", "irace", "ideathmon", "ideathday", "isex", "ihispanic", "istatenum"];
 
-/// A line of the table: the bound, what others reach, and our losses with the processor time of dividing.
+/// Prints a row of the table: the bound, results of others, and our losses with the processor time
+/// of dividing.
 fn line(task: &Task<'_>, name: &str, k: i64, other: &str, out: &Path) -> Result<(), String> {
     let table = task.load()?;
     let mut cells = format!("| {name} | {k} | {:.4} | {other} |", task.bound(&table, k)?);
-    let efforts = ["fast", "balanced", "best"].map(|e| vec![("effort", e), ("metric", task.metric())]);
+    let efforts =
+        ["fast", "balanced", "best"].map(|e| vec![("effort", e), ("metric", task.metric())]);
     let mondrian = ("mondrian", Vec::new());
-    for (algorithm, params) in std::iter::once(mondrian).chain(efforts.map(|params| ("ascent", params))) {
+    for (algorithm, params) in
+        std::iter::once(mondrian).chain(efforts.map(|params| ("ascent", params)))
+    {
         let loss = task.release(out, k, algorithm, &params)?;
         let seconds = task.divide(&table, k, algorithm, &params)?;
         cells += &format!(" {loss:.4} ({seconds:.2} s) |");
@@ -78,7 +103,8 @@ fn head(other: &str) {
     println!("|---|---|---|---|---|---|---|---|");
 }
 
-/// Prints losses and processor time. Every release is written and verified, and its loss read from its bytes.
+/// Prints losses and processor time. Every release is written and verified, and its loss is
+/// measured from its bytes.
 pub(crate) fn run(data: &Path, dir: &Path, only: Option<&str>, rows: u64) -> Result<(), String> {
     let adult = data.join("adult_arx.csv.gz");
     if !adult.exists() {
@@ -158,7 +184,9 @@ pub(crate) fn run(data: &Path, dir: &Path, only: Option<&str>, rows: u64) -> Res
         if wants("large") {
             let file = dir.join(format!("adult-perturbed-{rows}.csv"));
             perturb(&adult, &file, rows)?;
-            println!("\n| {rows} rows of perturbed Adult, 9 QIs, k = 5 | loss | seconds | most memory |");
+            println!(
+                "\n| {rows} rows of perturbed Adult, 9 QIs, k = 5 | loss | seconds | most memory |"
+            );
             println!("|---|---|---|---|");
             println!("| ARX, local recoding (1,000,000 rows) | 0.0182 | 60 | 2.1 GB |");
             for effort in ["fast", "balanced"] {
@@ -182,7 +210,8 @@ pub(crate) fn run(data: &Path, dir: &Path, only: Option<&str>, rows: u64) -> Res
     result
 }
 
-/// `FILE HIERARCHIES OUT EFFORT`: one line of the table of the large file, from reading to the verified release.
+/// `FILE HIERARCHIES OUT EFFORT`: one row of the table of the large file, from reading to the
+/// verified release.
 pub(crate) fn task(args: &[String]) -> Result<(), String> {
     let [file, trees, out, effort] = args else { return Err("unknown task".to_owned()) };
     let task = Task {
@@ -202,7 +231,8 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes so many rows of the table, drawn with replacement, each cell redrawn from its column with a chance of 0.3.
+/// Writes rows of the table, drawn with replacement, with each cell redrawn from its column with
+/// probability 0.3.
 fn perturb(table: &Path, to: &Path, rows: u64) -> Result<(), String> {
     if to.exists() {
         return Ok(());
@@ -222,9 +252,14 @@ fn perturb(table: &Path, to: &Path, rows: u64) -> Result<(), String> {
         let record = &records[row % records.len()];
         let cells = (0..record.len()).map(|column| {
             let redrawn = chance.random_bool(0.3);
-            if redrawn { &records[chance.random_range(0..records.len())][column] } else { &record[column] }
+            if redrawn {
+                &records[chance.random_range(0..records.len())][column]
+            } else {
+                &record[column]
+            }
         });
-        writeln!(file, "{}", cells.map(String::as_str).collect::<Vec<_>>().join(",")).map_err(text)?;
+        writeln!(file, "{}", cells.map(String::as_str).collect::<Vec<_>>().join(","))
+            .map_err(text)?;
     }
     file.flush().map_err(text)
 }

@@ -1,15 +1,15 @@
-//! Benchmarks anyone can run. Speed is a ratio to copying the same file in the same run; information loss is measured on
-//! real tables. See `bench/README.md`.
+//! Benchmarks anyone can run. Speed is a ratio to copying the same file in the same run;
+//! information loss is measured on real tables. See `bench/README.md`.
 
 #[macro_use]
 mod print;
 
 mod args;
 mod auto;
-mod beside;
 mod cells;
 mod chart;
 mod cost;
+mod extra_cost;
 mod join;
 mod lattice;
 mod least;
@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use args::Args;
 
-/// A name, the options it takes, and what it does.
+/// A name, its options, and the function.
 type Bench = (&'static str, &'static str, fn(&Args) -> Result<(), String>);
 
 /// Every benchmark. A new one is one file and one line here.
@@ -52,10 +52,10 @@ const BENCHES: &[Bench] = &[
         profile::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
     }),
     ("persons", "[--rows 1000000] [--rounds 3] [--dir DIR]", |args| {
-        beside::persons(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
+        extra_cost::persons(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
     }),
     ("alone", "[--rows 1000000] [--rounds 3] [--dir DIR]", |args| {
-        beside::alone(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
+        extra_cost::alone(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir())
     }),
     ("lattice", "[--rows 1000000] [--rounds 3] [--dir DIR] [--data DIR]", |args| {
         lattice::run(args.number("--rows", 1_000_000)?, args.rounds()?, &args.dir(), &args.data())
@@ -68,7 +68,12 @@ const BENCHES: &[Bench] = &[
         "[--rows 500000] [--only targets,causes,adult,plots,growth] [--dir DIR] [--data DIR]",
         |args| {
             let only = args.text("--only");
-            plain::run_all(&args.data(), &args.dir(), args.number("--rows", 500_000)?, only.as_deref())
+            plain::run_all(
+                &args.data(),
+                &args.dir(),
+                args.number("--rows", 500_000)?,
+                only.as_deref(),
+            )
         },
     ),
     (
@@ -80,12 +85,23 @@ const BENCHES: &[Bench] = &[
     (
         "skewed",
         "[--samples 3000] [--svg DIR] [--data DIR] [--rows 10000000] [--rounds 3] [--dir DIR]",
-        |args| skewed::Options::new(|name| args.text(name)).and_then(|options| skewed::run(&options)),
+        |args| {
+            skewed::Options::new(|name| args.text(name)).and_then(|options| skewed::run(&options))
+        },
     ),
-    ("least", "[--only adult,models,free,tables,large] [--rows 1000000] [--dir DIR] [--data DIR]", |args| {
-        let only = args.text("--only");
-        least::run(&args.data(), &args.dir(), only.as_deref(), args.number("--rows", 1_000_000)?)
-    }),
+    (
+        "least",
+        "[--only adult,models,free,tables,large] [--rows 1000000] [--dir DIR] [--data DIR]",
+        |args| {
+            let only = args.text("--only");
+            least::run(
+                &args.data(),
+                &args.dir(),
+                only.as_deref(),
+                args.number("--rows", 1_000_000)?,
+            )
+        },
+    ),
     ("auto", "[--arx JAR] [--data DIR]", |args| auto::run(&args.data(), args.text("--arx"))),
     ("models", "[--only PART_OF_A_NAME] [--data DIR]", |args| {
         models::run(&args.data(), args.text("--only").as_deref())
@@ -104,7 +120,7 @@ const BENCHES: &[Bench] = &[
     }),
 ];
 
-/// Single measurements in a process of their own, so that its peak memory is its own.
+/// Single measurements, which run in separate processes for their peak memory.
 const PARTS: &[Bench] = &[
     ("task", "", |args| task::run(args.rest())),
     ("cost-task", "", |args| cost::task(args.rest())),
@@ -128,5 +144,8 @@ fn main() -> ExitCode {
 
 fn usage() -> String {
     let line = |(name, options, _): &Bench| format!("  incrowd-bench {name} {options}");
-    std::iter::once("usage:".to_owned()).chain(BENCHES.iter().map(line)).collect::<Vec<_>>().join("\n")
+    std::iter::once("usage:".to_owned())
+        .chain(BENCHES.iter().map(line))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

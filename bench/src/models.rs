@@ -1,4 +1,5 @@
-//! What a model adds to k-anonymity alone: whole commands with `ascent` on Adult, and with `auto` and `mondrian` beside them.
+//! The cost of each model in addition to k-anonymity: whole commands with `ascent`, `auto` and
+//! `mondrian` on Adult.
 
 use std::path::Path;
 
@@ -8,10 +9,11 @@ use crate::least::NINE;
 /// The k of every line.
 const K: u64 = 10;
 
-/// Every command is run so many times; the least processor time counts.
+/// The number of runs of every command; the smallest processor time counts.
 const TIMES: usize = 5;
 
-/// What is promised beside k-anonymity, of occupation or of age; the other eight columns are quasi-identifiers.
+/// The models in addition to k-anonymity, on occupation or age; the other eight columns are
+/// quasi-identifiers.
 const MODELS: &[(&str, &str)] = &[
     ("occupation", "l-diversity:l=5,kind=distinct"),
     ("occupation", "l-diversity:l=3,kind=entropy"),
@@ -37,10 +39,10 @@ pub(crate) fn run(data: &Path, only: Option<&str>) -> Result<(), String> {
 fn rows(place: &Place, only: Option<&str>) -> Result<(), String> {
     println!(
         "Whole commands on Adult, 8 QIs, k = {K}; processor seconds on all cores together, the least of {TIMES} runs. Looked at: \
-         rows, or kinds of rows, over all combinations of levels. Judged: groups, on the way up. Moving: looks at a row beside a group.\n"
+         rows, or kinds of rows, over all combinations of levels. Judged: groups, on the way up. Moving: comparisons of a row with a group.\n"
     );
     println!(
-        "| beside k-anonymity | ascent | of k-anonymity alone | loss | looked at | judged | moving | mondrian, loss | auto | loss |"
+        "| in addition to k-anonymity | ascent | of k-anonymity alone | loss | looked at | judged | moving | mondrian, loss | auto | loss |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for on in ["occupation", "age"] {
@@ -54,11 +56,12 @@ fn rows(place: &Place, only: Option<&str>) -> Result<(), String> {
             run("mondrian", None)?,
             run("auto", None)?,
         );
-        let wanted = |(of, model): &&(&str, &str)| *of == on && only.is_none_or(|only| model.contains(only));
+        let wanted =
+            |(of, model): &&(&str, &str)| *of == on && only.is_none_or(|only| model.contains(only));
         for (_, model) in MODELS.iter().filter(wanted) {
-            let told = format!("{model},on={on}");
-            let (mondrian, auto) = (run("mondrian", Some(&told))?, run("auto", Some(&told))?);
-            line(&format!("{model} of {on}"), &run("ascent", Some(&told))?, &alone, mondrian, auto);
+            let spec = format!("{model},on={on}");
+            let (mondrian, auto) = (run("mondrian", Some(&spec))?, run("auto", Some(&spec))?);
+            line(&format!("{model} of {on}"), &run("ascent", Some(&spec))?, &alone, mondrian, auto);
         }
     }
     Ok(())
@@ -80,7 +83,7 @@ fn line(name: &str, ascent: &Run, alone: &Run, mondrian: Run, auto: Run) {
     );
 }
 
-/// The cheapest of a few runs.
+/// Returns the smallest time of several runs.
 fn least(
     place: &Place,
     algorithm: &str,
@@ -98,7 +101,7 @@ fn least(
     Ok(best)
 }
 
-/// A number of the report, wherever it stands.
+/// Returns a number of the report.
 fn count(printed: &str, key: &str) -> Option<u64> {
     let (_, after) = printed.split_once(&format!("\"{key}\":"))?;
     let digits: String = after.trim_start().chars().take_while(char::is_ascii_digit).collect();

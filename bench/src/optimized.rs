@@ -1,4 +1,5 @@
-//! What do the order of priority and the tree of regular intervals bring, and what do the trials cost?
+//! The benefit of the order of priority and of the tree of regular intervals, and the cost of the
+//! trials.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,11 +18,12 @@ use crate::lattice::processor_seconds;
 use crate::speed::make;
 use crate::task::FIVE as CENSUS;
 
-/// The quasi-identifiers of the paper's experiment, and a column whose missing values take records out as well.
+/// The quasi-identifiers of the paper's experiment, and a column whose missing values also remove
+/// records.
 const FIVE: &[&str] = &["age", "workclass", "race", "sex", "native-country"];
 const ALSO: &str = "occupation";
 
-/// The certainty penalties the specification prints, for these k and the six columns of its table.
+/// The certainty penalties in the specification, for these k and the six columns of its table.
 const STATED: [(i64, [f64; 6]); 8] = [
     (2, [0.0274, 0.0279, 0.0032, 0.0022, 0.0095, 0.0017]),
     (5, [0.0677, 0.0467, 0.0137, 0.0078, 0.0162, 0.0060]),
@@ -33,7 +35,7 @@ const STATED: [(i64, [f64; 6]); 8] = [
     (500, [0.5759, 0.5819, 0.5761, 0.3128, 0.1917, 0.1592]),
 ];
 
-/// A table with its numbers, and with the tree in their place.
+/// A table with its numbers, and with the tree instead.
 struct Tables {
     median: Dataset,
     mdr: Dataset,
@@ -48,7 +50,12 @@ pub(crate) fn run(rows: u64, rounds: usize, dir: &Path, data: &Path) -> Result<(
     let mut timed = Vec::new();
     if adult.exists() {
         let tables = Tables {
-            median: load(&adult, FIVE, &[ALSO], |c| if c == "age" { Ok(None) } else { hierarchy(c) })?,
+            median: load(
+                &adult,
+                FIVE,
+                &[ALSO],
+                |c| if c == "age" { Ok(None) } else { hierarchy(c) },
+            )?,
             mdr: load(&adult, FIVE, &[ALSO], |c| {
                 if c == "age" { Ok(Some(HierarchySpec::Mdr(Mdr::default()))) } else { hierarchy(c) }
             })?,
@@ -58,11 +65,20 @@ pub(crate) fn run(rows: u64, rounds: usize, dir: &Path, data: &Path) -> Result<(
         replicate(&adult, &many, rows)?;
         timed.push((format!("Adult, replicated to {rows}"), many, FIVE, &[ALSO][..], true));
     } else {
-        eprintln!("skipped: no adult.csv.gz in {} (set INCROWD_DATA or use --data)", data.display());
+        eprintln!(
+            "skipped: no adult.csv.gz in {} (set INCROWD_DATA or use --data)",
+            data.display()
+        );
     }
     let people = dir.join(format!("people-{rows}"));
     make(&people, rows)?;
-    timed.push((format!("generated, {rows}"), people.join("people.csv"), CENSUS, &["disease"][..], false));
+    timed.push((
+        format!("generated, {rows}"),
+        people.join("people.csv"),
+        CENSUS,
+        &["disease"][..],
+        false,
+    ));
     println!(
         "\nseconds of division alone, the table folded and encoded: fastest of {rounds} rounds, interleaved\n"
     );
@@ -91,10 +107,15 @@ pub(crate) fn run(rows: u64, rounds: usize, dir: &Path, data: &Path) -> Result<(
     Ok(())
 }
 
-/// The table of information loss: six columns as the specification has them, the product's variant, and the deviations.
+/// Prints the table of information loss: six columns of the specification, the variant of incrowd,
+/// and the deviations.
 fn loss(tables: &Tables) -> Result<(), String> {
     let Tables { median, mdr } = tables;
-    println!("Adult, {} records, {}: normalized certainty penalty\n", median.records(), FIVE.join(", "));
+    println!(
+        "Adult, {} records, {}: normalized certainty penalty\n",
+        median.records(),
+        FIVE.join(", ")
+    );
     println!(
         "| k | block: basic | block: optimized | block: median, same order | pool: basic | pool: optimized | pool: median, \
          same order | product | two orders | single width |"
@@ -113,7 +134,11 @@ fn loss(tables: &Tables) -> Result<(), String> {
             row.push(penalty(mdr, &made.partition));
             let trials = made.report_as::<TrialReport>();
             let order = trials.map(|trials| trials.order.join(",")).unwrap_or_default();
-            let same = [("undersized", undersized), ("dimension", "priority"), ("priority", order.as_str())];
+            let same = [
+                ("undersized", undersized),
+                ("dimension", "priority"),
+                ("priority", order.as_str()),
+            ];
             row.push(penalty(median, &recode(median, k, "mondrian", &same)?.partition));
             orders.push((k, undersized, order));
         }
@@ -127,12 +152,15 @@ fn loss(tables: &Tables) -> Result<(), String> {
         println!("| {k} | {} | {product:.4} | {both:.4} | {single:.4} |", cells.join(" | "));
         for (column, (have, stated)) in row.iter().zip(stated).enumerate() {
             if format!("{have:.4}") != format!("{stated:.4}") {
-                deviations.push(format!("k = {k}, column {}: {have:.4}, stated {stated:.4}", column + 1));
+                deviations
+                    .push(format!("k = {k}, column {}: {have:.4}, stated {stated:.4}", column + 1));
             }
         }
         let least = row.iter().copied().fold(f64::INFINITY, f64::min);
         if product > least + 1e-9 {
-            worse.push(format!("k = {k}: the product's {product:.6} is not the least, {least:.6} is"));
+            worse.push(format!(
+                "k = {k}: the product's {product:.6} is not the least, {least:.6} is"
+            ));
         }
     }
     println!(
@@ -147,9 +175,14 @@ fn loss(tables: &Tables) -> Result<(), String> {
     Ok(())
 }
 
-fn recode(table: &Dataset, k: i64, name: &str, options: &[(&str, &str)]) -> Result<Recoding, String> {
-    let promise =
-        Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))]).map_err(|e| e.to_string())?;
+fn recode(
+    table: &Dataset,
+    k: i64,
+    name: &str,
+    options: &[(&str, &str)],
+) -> Result<Recoding, String> {
+    let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
+        .map_err(|e| e.to_string())?;
     let models = [promise.model.bind(table).map_err(|e| e.to_string())?];
     let given = options.iter().map(|(option, word)| {
         let value = match *word {
@@ -162,7 +195,10 @@ fn recode(table: &Dataset, k: i64, name: &str, options: &[(&str, &str)]) -> Resu
         ((*option).to_owned(), value)
     });
     let method = Method::new(name, given).map_err(|e| e.to_string())?;
-    let made = method.algorithm.recode_and_report(table, &models, 0, &Silent).map_err(|e| e.to_string())?;
+    let made = method
+        .algorithm
+        .recode_and_report(table, &models, 0, &Silent)
+        .map_err(|e| e.to_string())?;
     let mut groups = vec![GroupSummary::empty(0); made.partition.groups()];
     for row in 0..table.rows() {
         let group = made.partition.group(row).ok_or("a record was suppressed")?;
@@ -172,7 +208,7 @@ fn recode(table: &Dataset, k: i64, name: &str, options: &[(&str, &str)]) -> Resu
     kept.then_some(made).ok_or_else(|| "a group is too small".to_owned())
 }
 
-/// Average penalty of all cells.
+/// Returns the average penalty of all cells.
 fn penalty(table: &Dataset, partition: &Partition) -> f64 {
     let of_group = |group: usize| -> f64 {
         let spans = partition.spans(incrowd::core::GroupId(group as u32)).iter().zip(table.quasi());
@@ -186,22 +222,26 @@ fn penalty(table: &Dataset, partition: &Partition) -> f64 {
 }
 
 fn time(name: &str, table: &Dataset, k: i64, rounds: usize) -> Result<(), String> {
-    let promise =
-        Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))]).map_err(|e| e.to_string())?;
+    let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
+        .map_err(|e| e.to_string())?;
     let models = [promise.model.bind(table).map_err(|e| e.to_string())?];
-    // Seconds of the clock and of the processor, of either algorithm; the least of all rounds each.
+    // Elapsed and processor seconds of both algorithms; the smallest of all rounds each.
     let mut least = [[f64::INFINITY; 2]; 2];
     for _ in 0..rounds.max(1) {
         for (i, algorithm) in ["mondrian", "optimized-mondrian"].into_iter().enumerate() {
             let method = Method::new(algorithm, []).map_err(|e| e.to_string())?;
-            // The system counts processor time in hundredths of a second, so short runs are repeated.
+            // The system counts processor time in hundredths of a second, so short runs are
+            // repeated.
             let (began, spent, mut times) = (Instant::now(), processor_seconds(), 0u32);
             while times == 0 || began.elapsed().as_secs_f64() < 1.0 {
                 method.algorithm.recode(table, &models, 0, &Silent).map_err(|e| e.to_string())?;
                 times += 1;
             }
             let taken = [began.elapsed().as_secs_f64(), processor_seconds() - spent];
-            least[i].iter_mut().zip(taken).for_each(|(least, t)| *least = least.min(t / f64::from(times)));
+            least[i]
+                .iter_mut()
+                .zip(taken)
+                .for_each(|(least, t)| *least = least.min(t / f64::from(times)));
         }
     }
     let [one, all] = least;
@@ -218,8 +258,8 @@ fn time(name: &str, table: &Dataset, k: i64, rounds: usize) -> Result<(), String
     Ok(())
 }
 
-/// Repeats the records of a table, one after another and from the beginning again, until there are as many as asked for.
-/// Only those without a missing value take part, so that it has the paper's 45,222 records to begin with.
+/// Repeats the records of a table until there are as many as requested. Only complete records are
+/// used, so that it starts with the paper's 45,222 records.
 fn replicate(from: &Path, to: &Path, rows: u64) -> Result<(), String> {
     if to.exists() {
         return Ok(());
@@ -233,7 +273,7 @@ fn replicate(from: &Path, to: &Path, rows: u64) -> Result<(), String> {
     let mut written = 0;
     let mut line = |text: &str| writeln!(out, "{text}").map_err(|e| e.to_string());
     line(&columns.join(","))?;
-    // Round robin over records: each round writes every record once.
+    // Each round writes every record once.
     while written < rows {
         for row in 0..folded.rows() {
             let cells: Vec<&str> = folded
@@ -252,9 +292,16 @@ fn replicate(from: &Path, to: &Path, rows: u64) -> Result<(), String> {
 }
 
 fn fold(path: &Path, columns: Vec<String>) -> Result<incrowd::core::Folded, String> {
-    let mut engine = Embedded::open(&[path.to_owned()], &Options::default()).map_err(|e| e.to_string())?;
+    let mut engine =
+        Embedded::open(&[path.to_owned()], &Options::default()).map_err(|e| e.to_string())?;
     let missing = ["", "?", "NA"].map(str::to_owned).to_vec();
-    let spec = FoldSpec { columns, missing, drop_missing: true, replay: false, ..FoldSpec::default() };
+    let spec = FoldSpec {
+        columns,
+        missing,
+        drop_missing: true,
+        passthrough: Vec::new(),
+        ..FoldSpec::default()
+    };
     engine.fold(&spec, &Silent).map_err(|e| e.to_string())
 }
 

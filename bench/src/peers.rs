@@ -1,4 +1,4 @@
-//! Information loss and processor time against tools anyone can install from PyPI: same table, same scorer, same run.
+//! Information loss and processor time against tools from PyPI: same table, same scorer, same run.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,8 @@ use crate::lattice::processor_seconds;
 use crate::least::{FIVE, FREE};
 use crate::release::Task;
 
-/// Prints a table for every comparison. `mdav` adds the peer's microaggregation, which takes many minutes.
+/// Prints a table for every comparison. `mdav` adds the peer's microaggregation, which takes many
+/// minutes.
 pub(crate) fn run(data: &Path, python: Option<String>, mdav: bool) -> Result<(), String> {
     let adult = data.join("adult_arx.csv.gz");
     let Some(python) = python.filter(|_| adult.exists()) else {
@@ -22,13 +23,18 @@ pub(crate) fn run(data: &Path, python: Option<String>, mdav: bool) -> Result<(),
     let out = std::env::temp_dir().join(format!("incrowd-peers-{}", std::process::id()));
     std::fs::create_dir_all(&out).map_err(|e| e.to_string())?;
     let trees = data.join("hierarchies");
-    let free = Task { file: adult, quasi: FREE.to_vec(), hierarchies: None, sensitive: None, ncp: true };
+    let free =
+        Task { file: adult, quasi: FREE.to_vec(), hierarchies: None, sensitive: None, ncp: true };
     let tools: &[&str] =
         if mdav { &["anonypy", "anonypyx", "anonypyx-mdav"] } else { &["anonypy", "anonypyx"] };
-    let five =
-        Task { quasi: FIVE.to_vec(), hierarchies: Some((&trees, "adult")), ncp: false, ..free.clone() };
-    let result =
-        compare(&free, "NCP, free intervals and sets", tools, &python, &trees, &out).and_then(|()| {
+    let five = Task {
+        quasi: FIVE.to_vec(),
+        hierarchies: Some((&trees, "adult")),
+        ncp: false,
+        ..free.clone()
+    };
+    let result = compare(&free, "NCP, free intervals and sets", tools, &python, &trees, &out)
+        .and_then(|()| {
             compare(
                 &five,
                 "information loss, along the public hierarchies",
@@ -50,7 +56,11 @@ fn compare(
     trees: &Path,
     out: &Path,
 ) -> Result<(), String> {
-    println!("\nAdult, 30,162 records, {} QIs: {}; {what}\n", task.quasi.len(), task.quasi.join(", "));
+    println!(
+        "\nAdult, 30,162 records, {} QIs: {}; {what}\n",
+        task.quasi.len(),
+        task.quasi.join(", ")
+    );
     println!("| tool | k | loss | groups | processor seconds | of the slowest here |");
     println!("|---|---|---|---|---|---|");
     for k in [5, 10, 50] {
@@ -59,7 +69,11 @@ fn compare(
             let file = out.join("peer.csv");
             let output = Command::new(python)
                 .arg("bench/peer_release.py")
-                .args([tool.to_string(), task.file.display().to_string(), trees.display().to_string()])
+                .args([
+                    tool.to_string(),
+                    task.file.display().to_string(),
+                    trees.display().to_string(),
+                ])
                 .args([task.quasi.join(","), k.to_string(), file.display().to_string()])
                 .output()
                 .map_err(|e| e.to_string())?;
@@ -87,7 +101,10 @@ fn compare(
             task.release(out, k, algorithm, &params)?;
             let whole = processor_seconds() - spent;
             let seconds = task.divide(&table, k, algorithm, &params)?;
-            let name = format!("incrowd {algorithm} {} (whole job {whole:.2} s)", effort.unwrap_or_default());
+            let name = format!(
+                "incrowd {algorithm} {} (whole job {whole:.2} s)",
+                effort.unwrap_or_default()
+            );
             lines.push((name, score(task, &out.join("release.csv"))?, seconds));
         }
         let slowest = lines.iter().map(|line| line.2).fold(0.0, f64::max);
@@ -108,11 +125,13 @@ pub(crate) struct Scored {
     groups: u64,
 }
 
-/// What a release lost, from its file alone, whoever wrote it.
+/// Measures the loss of a release from its file.
 pub(crate) fn score(task: &Task<'_>, release: &Path) -> Result<Scored, String> {
     let job = task.job()?;
-    let judging =
-        incrowd::Judging { release: incrowd::job::Table::file(release), ..incrowd::Judging::of(&job) };
+    let judging = incrowd::Judging {
+        release: incrowd::job::Table::file(release),
+        ..incrowd::Judging::of(&job)
+    };
     let measured = incrowd::measure(&judging, None, &Silent).map_err(|e| e.to_string())?;
     let json = measured.to_json();
     let name = if task.ncp { "ncp" } else { "information_loss_per_column" };

@@ -1,6 +1,6 @@
-//! Results go to standard output, and whoever closes the pipe early has seen enough.
+//! Prints results to standard output. A closed pipe ends the process.
 
-/// Prints a line, as the macro of that name in the standard library does, which panics where nobody reads on.
+/// Prints a line like the macro of the standard library, which would panic on a closed pipe.
 macro_rules! println {
     () => { $crate::print::line(format_args!("")) };
     ($($text:tt)*) => { $crate::print::line(format_args!($($text)*)) };
@@ -12,7 +12,7 @@ pub(crate) fn line(text: std::fmt::Arguments<'_>) {
         if error.kind() != std::io::ErrorKind::BrokenPipe {
             eprintln!("cannot write the result: {error}");
         }
-        // As a shell reports a program that a closed pipe ended.
+        // The exit code a shell reports for SIGPIPE.
         std::process::exit(141);
     }
 }

@@ -1,4 +1,4 @@
-//! How long does a look at a large table take, by part?
+//! The time of profiling a large table, by step.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use incrowd::{ProfileOptions, Progress};
 
 use crate::speed::make;
 
-/// The twelve columns of the census table that are neither its number nor its disease.
+/// The twelve columns of the census table without its id and its disease.
 const TWELVE: &[&str] = &[
     "age",
     "sex",
@@ -25,7 +25,7 @@ const TWELVE: &[&str] = &[
     "income",
 ];
 
-/// Remembers when each step began.
+/// Records the start of each step.
 #[derive(Default)]
 struct Steps(Mutex<Vec<(String, Instant)>>);
 
@@ -39,8 +39,8 @@ impl Progress for Steps {
     fn advance(&self, _: u64) {}
 }
 
-/// Profiles a generated census table of twelve columns, `rounds` times each with sets of up to three and four columns, and
-/// prints the fastest round by part.
+/// Profiles a generated census table of twelve columns, `rounds` times each with sets of up to
+/// three and four columns, and prints the fastest round by part.
 pub(crate) fn run(rows: u64, rounds: usize, dir: &Path) -> Result<(), String> {
     let table = dir.join(format!("people-{rows}"));
     make(&table, rows)?;

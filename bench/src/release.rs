@@ -1,4 +1,5 @@
-//! A public table with its quasi-identifiers: published and scored by its bytes, or divided and timed.
+//! A public table with its quasi-identifiers: released and measured by its bytes, or divided and
+//! timed.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -16,12 +17,13 @@ use crate::lattice::processor_seconds;
 /// A sensitive column, a model on it and its parameters.
 pub(crate) type Sensitive<'a> = (&'a str, &'a str, Vec<(&'a str, Value)>);
 
-/// A table with its quasi-identifiers and what is promised beside k-anonymity.
+/// A table with its quasi-identifiers and the models in addition to k-anonymity.
 #[derive(Clone)]
 pub(crate) struct Task<'a> {
     pub(crate) file: PathBuf,
     pub(crate) quasi: Vec<&'a str>,
-    /// Where the hierarchies are and how their files begin; without one, columns have none.
+    /// The directory of the hierarchies and the prefix of their files; columns without one have
+    /// none.
     pub(crate) hierarchies: Option<(&'a Path, &'a str)>,
     pub(crate) sensitive: Option<Sensitive<'a>>,
     pub(crate) ncp: bool,
@@ -48,7 +50,7 @@ impl Task<'_> {
         if self.ncp { "ncp" } else { "information-loss" }
     }
 
-    /// The table and its columns, without promises.
+    /// Returns the job of the table and its columns, without models.
     pub(crate) fn job(&self) -> Result<Job, String> {
         let mut job = Job::default();
         job.input.paths = vec![self.file.clone()];
@@ -60,7 +62,7 @@ impl Task<'_> {
         Ok(job)
     }
 
-    /// Publishes the table and says what was lost, read from the written file.
+    /// Makes a release and measures its loss from the written file.
     pub(crate) fn release(
         &self,
         out: &Path,
@@ -69,36 +71,55 @@ impl Task<'_> {
         params: &[(&str, &str)],
     ) -> Result<f64, String> {
         let mut job = self.job()?;
-        job.promise("k-anonymity", [("k", Value::Integer(k))]);
+        job.add_model("k-anonymity", [("k", Value::Integer(k))]);
         if let Some((column, model, params)) = &self.sensitive {
             job.set_role(column, RoleName::Sensitive);
-            job.promise(model, params.clone());
+            job.add_model(model, params.clone());
         }
         job.algorithm.name = algorithm.to_owned();
         for (name, word) in params {
             job.algorithm.params.push(((*name).to_owned(), Value::Word((*word).to_owned())));
         }
         job.write_to(out.join("release.csv"));
+        // Benchmarks replace their earlier outputs.
+        job.output.iter_mut().for_each(|output| output.replace = true);
         let report = incrowd::anonymize(&job, &Silent).map_err(|e| e.to_string())?;
         let name = if self.ncp { "ncp" } else { "information_loss_per_column" };
         report.manifest.metrics.get(name).ok_or_else(|| format!("no {name} in the manifest"))
     }
 
     pub(crate) fn load(&self) -> Result<Dataset, String> {
-        let mut engine = Embedded::open(std::slice::from_ref(&self.file), &incrowd::Options::default())
-            .map_err(|e| e.to_string())?;
+        let mut engine =
+            Embedded::open(std::slice::from_ref(&self.file), &incrowd::Options::default())
+                .map_err(|e| e.to_string())?;
         let columns = self.quasi.iter().copied().chain(self.sensitive.iter().map(|s| s.0));
         let columns: Vec<String> = columns.map(str::to_owned).collect();
         let missing = vec!["?".to_owned()];
-        let fold = FoldSpec { columns, missing, drop_missing: true, replay: false, ..FoldSpec::default() };
+        let fold = FoldSpec {
+            columns,
+            missing,
+            drop_missing: true,
+            passthrough: Vec::new(),
+            ..FoldSpec::default()
+        };
         let folded = engine.fold(&fold, &Silent).map_err(|e| e.to_string())?;
-        let quasi = self.quasi.iter().map(|column| self.spec(column)).collect::<Result<Vec<_>, String>>()?;
-        let sensitive: Vec<SensitiveSpec> = self.sensitive.iter().map(|_| SensitiveSpec::default()).collect();
-        Dataset::encode(folded, &quasi.iter().collect::<Vec<_>>(), &sensitive.iter().collect::<Vec<_>>(), "?")
-            .map_err(|e| e.misfit.error.to_string())
+        let quasi = self
+            .quasi
+            .iter()
+            .map(|column| self.spec(column))
+            .collect::<Result<Vec<_>, String>>()?;
+        let sensitive: Vec<SensitiveSpec> =
+            self.sensitive.iter().map(|_| SensitiveSpec::default()).collect();
+        Dataset::encode(
+            folded,
+            &quasi.iter().collect::<Vec<_>>(),
+            &sensitive.iter().collect::<Vec<_>>(),
+            "?",
+        )
+        .map_err(|e| e.misfit.error.to_string())
     }
 
-    /// The processor time of dividing alone, and the bound.
+    /// Returns the processor time of dividing only, and the bound.
     pub(crate) fn divide(
         &self,
         table: &Dataset,
@@ -126,7 +147,10 @@ impl Task<'_> {
     ) -> Result<Vec<Box<dyn incrowd::model::BoundModel>>, String> {
         let mut promises = vec![Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])];
         if let Some((_, model, params)) = &self.sensitive {
-            promises.push(Promise::new(model, params.iter().map(|(n, v)| ((*n).to_owned(), v.clone()))));
+            promises.push(Promise::new(
+                model,
+                params.iter().map(|(n, v)| ((*n).to_owned(), v.clone())),
+            ));
         }
         promises
             .into_iter()

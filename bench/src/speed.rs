@@ -1,4 +1,5 @@
-//! Speed as ratios: read, anonymize, write and verify against reading, parsing and writing the same file.
+//! Speed as ratios: reading, anonymizing, writing and verifying against reading, parsing and
+//! writing the same file.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -10,14 +11,14 @@ use serde_json::{Value, json};
 
 const SEED: u64 = 42;
 
-/// A piece of work with its name.
+/// A measurement with its name.
 type Task<'a> = (String, Box<dyn Fn() -> Command + 'a>);
 
-/// More rows than these are divided by `mondrian` only: improving them further takes minutes, and is measured with fewer.
+/// Larger tables are measured with `mondrian` only, because the other algorithms take minutes.
 const MANY: u64 = 20_000_000;
 
-/// Runs every task `rounds` times, interleaved, and prints medians and their ratio to the copy that Polars makes, or we if it is not
-/// there: from CSV to CSV, then from Parquet to Parquet.
+/// Runs every task `rounds` times, interleaved, and prints medians and their ratio to a copy by
+/// Polars, or by our own reader and writer without Polars: from CSV to CSV, then with Parquet.
 pub(crate) fn run(
     rows: &[u64],
     rounds: usize,
@@ -57,15 +58,20 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// A peer that copies a file.
+/// A program that copies a file.
 fn copy_by(python: &str, peer: &str, from: &Path, to: &Path) -> Command {
     let mut command = Command::new(python);
     command.args(["bench/peers.py", peer]).args([from, to]);
     command
 }
 
-/// Releases of one file beside copies of it.
-fn beside_copies(n: u64, rounds: usize, people: &Path, python: Option<&str>) -> Result<Value, String> {
+/// Measures releases of one file against copies of it.
+fn beside_copies(
+    n: u64,
+    rounds: usize,
+    people: &Path,
+    python: Option<&str>,
+) -> Result<Value, String> {
     let extension = people.extension().unwrap_or_default();
     let own = |args: &[&str], paths: [&Path; 2]| {
         let mut command = Command::new(std::env::current_exe().unwrap_or_default());
@@ -131,7 +137,12 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-fn report(rows: u64, people: &Path, names: &[&str], results: &[Vec<Value>]) -> Result<Value, String> {
+fn report(
+    rows: u64,
+    people: &Path,
+    names: &[&str],
+    results: &[Vec<Value>],
+) -> Result<Value, String> {
     let mib = std::fs::metadata(people).map_err(|e| e.to_string())?.len() >> 20;
     let format = if people.extension().is_some_and(|e| e == "csv") { "CSV" } else { "Parquet" };
     println!("\n{rows} rows, {mib} MiB of {format} (median of {} rounds)\n", results[0].len());
@@ -142,13 +153,16 @@ fn report(rows: u64, people: &Path, names: &[&str], results: &[Vec<Value>]) -> R
     for (i, name) in names.iter().enumerate() {
         let peak = results[i].iter().filter_map(|r| r["peak_mib"].as_u64()).max();
         let steps: Vec<String> = results[i][0]["steps"].as_object().map_or(Vec::new(), |steps| {
-            let share = |step: &String| median(results[i].iter().filter_map(|r| r["steps"][step].as_f64()));
+            let share =
+                |step: &String| median(results[i].iter().filter_map(|r| r["steps"][step].as_f64()));
             steps.keys().map(|step| format!("{step} {:.2}", share(step))).collect()
         });
         let ratio = seconds(i) / seconds(0);
         let peak = peak.map_or_else(|| "?".to_owned(), |p| p.to_string());
         println!("| {name} | {:.2} | {ratio:.2} | {peak} | {} |", seconds(i), steps.join(", "));
-        tasks.push(json!({ "task": name, "seconds": seconds(i), "ratio": ratio, "runs": results[i] }));
+        tasks.push(
+            json!({ "task": name, "seconds": seconds(i), "ratio": ratio, "runs": results[i] }),
+        );
     }
     Ok(json!({ "rows": rows, "format": format, "mib": mib, "tasks": tasks }))
 }

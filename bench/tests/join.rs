@@ -1,13 +1,28 @@
-//! The benchmark of k-join-anonymity runs: on few people, and without asking for any figure.
+//! Runs the benchmark of k-join-anonymity on few people, without checking figures.
 
 use std::process::Command;
 
 #[test]
-fn the_tables_and_plots_are_made() {
+fn the_tables_and_plots_are_written() {
     let dir = std::env::temp_dir().join(format!("incrowd-bench-join-{}", std::process::id()));
     let run = Command::new(env!("CARGO_BIN_EXE_incrowd-bench"))
-        .args(["join", "--only", "acceptance,sweeps", "--microdata", "550", "--seeds", "1", "--data"])
-        .args([dir.join("no data here"), "--dir".into(), dir.clone(), "--svg".into(), dir.join("svg")])
+        .args([
+            "join",
+            "--only",
+            "acceptance,sweeps",
+            "--microdata",
+            "550",
+            "--seeds",
+            "1",
+            "--data",
+        ])
+        .args([
+            dir.join("no data here"),
+            "--dir".into(),
+            dir.clone(),
+            "--svg".into(),
+            dir.join("svg"),
+        ])
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&run.stdout);

@@ -40,12 +40,12 @@ __version__ = _incrowd.__version__
 
 
 def explain(name: str) -> Explanation:
-    """What a model, algorithm, metric or attack means, its paper and its limits."""
+    """Explains a model, algorithm, metric or attack: its meaning, its paper and its limits."""
     return Explanation(_json.loads(_incrowd.explain(name)))
 
 
 def names() -> dict[str, list[str]]:
-    """Everything that can be explained, by kind."""
+    """Returns the names that `explain` accepts, by kind."""
     known: dict[str, list[str]] = {}
     for entry in _json.loads(_incrowd.explain(None)):
         known.setdefault(entry["kind"], []).append(entry["name"])

@@ -1,4 +1,4 @@
-"""Answers: what functions return that is no release. Nobody can change them."""
+"""The immutable results of functions, except releases."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _thawed(value: Any) -> Any:
 
 
 class Record(dict[str, Any]):
-    """Named values: ``record.name`` and ``record["name"]`` are the same. It cannot be changed.
+    """An immutable dictionary with attribute access: ``record.name`` equals ``record["name"]``.
 
-    It is a dictionary, so ``json.dumps(record)`` and ``dict(record)`` work. Lists are tuples.
+    ``json.dumps(record)`` and ``dict(record)`` work. Lists are tuples.
     """
 
     __slots__ = ()
@@ -47,10 +47,10 @@ class Record(dict[str, Any]):
             raise AttributeError(f"there is no `{name}`; known are: {', '.join(self)}", name=name, obj=None) from None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"`{name}` cannot be set: this does not change")
+        raise AttributeError(f"`{name}` cannot be set: the object is immutable")
 
     def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"`{name}` cannot be deleted: this does not change")
+        raise AttributeError(f"`{name}` cannot be deleted: the object is immutable")
 
     def __setitem__(self, name: str, value: object) -> NoReturn:
         self._refuse()
@@ -62,27 +62,27 @@ class Record(dict[str, Any]):
         self._refuse()
 
     def clear(self) -> NoReturn:
-        """Refused: this does not change."""
+        """Raises `TypeError`: the object is immutable."""
         self._refuse()
 
     def pop(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused: this does not change."""
+        """Raises `TypeError`: the object is immutable."""
         self._refuse()
 
     def popitem(self) -> NoReturn:
-        """Refused: this does not change."""
+        """Raises `TypeError`: the object is immutable."""
         self._refuse()
 
     def setdefault(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused: this does not change."""
+        """Raises `TypeError`: the object is immutable."""
         self._refuse()
 
     def update(self, *_: Any, **__: Any) -> NoReturn:
-        """Refused: this does not change."""
+        """Raises `TypeError`: the object is immutable."""
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise TypeError("this does not change; `.to_dict()` gives dictionaries and lists that do")
+        raise TypeError("the object is immutable; `.to_dict()` returns dictionaries and lists that can be changed")
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self]
@@ -91,7 +91,7 @@ class Record(dict[str, Any]):
         return type(self), (self.to_dict(),)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain dictionaries and lists."""
+        """Converts to plain dictionaries and lists."""
         return {name: _thawed(value) for name, value in self.items()}
 
     def __repr__(self) -> str:
@@ -110,89 +110,114 @@ def _text(value: Any) -> str:
     return number(value)
 
 
-def promise(model: Record) -> list[str]:
-    """A line about a promise of a manifest or an answer."""
+def model_row(model: Record) -> list[str]:
+    """Returns a table row about a model of a manifest or an answer."""
     named = {"name", "holds", "margin", "measured"}
     given = ", ".join(f"{key} = {_text(value)}" for key, value in model.items() if key not in named)
     margin = model.get("margin")
     measured = model.get("measured")
     if isinstance(measured, Record):
-        said = f"{measured['what']} {number(measured['have'])}"
+        result = f"{measured['what']} {number(measured['have'])}"
     else:
-        said = _text(margin) if margin is not None else ""
+        result = _text(margin) if margin is not None else ""
     name = html.escape(f"{model['name']}({given})" if given else str(model["name"]))
     holds = "unknown" if model["holds"] is None else verdict(bool(model["holds"]), "holds", "FAILS")
-    return [name, holds, html.escape(said)]
+    return [name, holds, html.escape(result)]
 
 
-class Verification(Record):
-    """What was found out about a published table. ``holds`` says whether it keeps every promise."""
+class Decided(Record):
+    """An answer with a verdict: ``holds`` is true, false, or ``None`` if it cannot be decided.
+
+    The answer is true only if ``holds`` is true, so ``assert answer`` and ``if answer`` are safe.
+    """
 
     __slots__ = ()
 
     @property
-    def holds(self) -> bool:
-        """Whether every promise holds, no identifier is published and the table is the one its manifest describes."""
-        return bool(self["holds"])
+    def holds(self) -> bool | None:
+        """The verdict; ``None`` if it cannot be decided."""
+        return cast("bool | None", self["holds"])
+
+    def __bool__(self) -> bool:
+        return self["holds"] is True
+
+
+def _headline(holds: bool | None, yes: str, no: str, undecided: str) -> str:
+    """Renders a verdict. Undecided is shown like a failure."""
+    return verdict(holds is True, yes, undecided if holds is None else no)
+
+
+class Verification(Decided):
+    """The result of verifying a published table. It is true only if ``holds`` is true."""
+
+    __slots__ = ()
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether every model holds, no identifier is published and the table matches its manifest.
+
+        ``None`` if a model cannot be checked on the table and nothing else fails.
+        """
+        return super().holds
 
     def _repr_html_(self) -> str:
-        rows = [promise(model) for model in self["models"]]
-        head = verdict(self.holds, "The promises hold.", "The promises do not hold.")
+        rows = [model_row(model) for model in self["models"]]
+        head = _headline(self.holds, "All guarantees hold.", "A guarantee fails.", "Undecided whether all guarantees hold.")
         about = f"{number(self['records'])} records in {number(self['groups'])} groups"
-        return box(f'{head} {about}{table(["promise", "", "found"], rows)}')
+        return box(f'{head} {about}{table(["model", "", "result"], rows)}')
 
 
-class Attacks(Record):
-    """What an adversary would learn. ``holds`` says whether no stated limit is exceeded."""
+class Attacks(Decided):
+    """The results of attacks. They are true only if ``holds`` is true."""
 
     __slots__ = ()
 
     @property
-    def holds(self) -> bool:
-        """Whether no stated limit is exceeded."""
-        return bool(self["holds"])
+    def holds(self) -> bool | None:
+        """Whether no limit is exceeded; ``None`` without limits."""
+        return super().holds
 
     def _repr_html_(self) -> str:
         rows: list[list[str]] = []
-        for found in self["attacks"]:
-            of = f"{found['attack']} of {found['column']}" if found["column"] else str(found["attack"])
-            people = f"{number(found['at_risk'])} of {number(found['of'])} {found['people']} {found['at_risk_means']}"
-            rows.append([html.escape(of), bar(found["worst"], number(found["worst"])), *texts([found["average"], people])])
-        head = verdict(self.holds, "No stated limit is exceeded.", "A limit is exceeded.")
-        left = ", ".join(dict.fromkeys(str(skipped["attack"]) for skipped in self["not_run"]))
-        aside = quiet(f"not run: {left}; `.not_run` says why") if left else ""
+        for attack in self["attacks"]:
+            of = f"{attack['attack']} of {attack['column']}" if attack["column"] else str(attack["attack"])
+            people = f"{number(attack['at_risk'])} of {number(attack['of'])} {attack['people']} {attack['at_risk_means']}"
+            rows.append([html.escape(of), bar(attack["worst"], number(attack["worst"])), *texts([attack["average"], people])])
+        head = "" if self.holds is None else verdict(self.holds, "No limit is exceeded.", "A limit is exceeded.")
+        skipped = ", ".join(dict.fromkeys(str(attack["attack"]) for attack in self["not_run"]))
+        aside = quiet(f"not run: {skipped}; `.not_run` has the reasons") if skipped else ""
         return box(head + table(["attack", "worst", "average", "at risk"], rows) + aside)
 
 
 class Profile(Record):
-    """What is in a table. All of it but the counts is for the data owner."""
+    """The profile of a table. Everything except the numbers of records and columns is for the data owner."""
 
     __slots__ = ()
 
     @property
     def roles(self) -> dict[str, str]:
-        """The role proposed for each column."""
+        """The proposed role of each column."""
         return {str(column["name"]): str(column["role"]) for column in self["private"]["columns"]}
 
     def _repr_html_(self) -> str:
         rows: list[list[str]] = []
         for column in self["private"]["columns"]:
-            sure = "" if column["sure"] else " (unsure)"
+            sure = "" if column["sure"] else " (uncertain)"
             cells: list[object] = [column["name"], column["kind"], column["distinct"], column["missing"]]
             role = f"{column['role']}{sure}"
             rows.append([*texts(cells), bar(column["unique_share"]), *texts([role, column["reason"]])])
         head = f"{number(self['records'])} records, {number(self['columns'])} columns"
-        names = ["column", "kind", "distinct", "missing", "records alone", "role", "why"]
+        names = ["column", "kind", "distinct", "missing", "unique records", "role", "reason"]
         aside = ""
-        alone = self["private"].get("uniqueness")
-        if alone is not None:
-            on = ", ".join(str(name) for name in alone["columns"])
-            aside = quiet(f"{number(alone['unique'])} records are alone on {on}; for the data owner only")
+        uniqueness = self["private"].get("uniqueness")
+        if uniqueness is not None:
+            on = ", ".join(str(name) for name in uniqueness["columns"])
+            aside = quiet(f"{number(uniqueness['unique'])} records are unique on {on}; for the data owner only")
         return box(html.escape(head) + table(names, rows) + aside)
 
 
 class Hierarchy:
-    """What becomes of the values of a column, level by level: one row per value, ``value, level 1, …, *``."""
+    """The labels of a column's values at every level: one row per value, ``value, level 1, …, *``."""
 
     __slots__ = ("rows", "text")
     rows: tuple[tuple[str, ...], ...]
@@ -204,10 +229,10 @@ class Hierarchy:
         object.__setattr__(self, "rows", tuple(tuple(row) for row in rows))
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"`{name}` cannot be set: this does not change")
+        raise AttributeError(f"`{name}` cannot be set: the object is immutable")
 
     def save(self, path: str | Path) -> None:
-        """Writes it to a file that `hierarchies` takes."""
+        """Writes a hierarchy file, which the argument `hierarchies` accepts."""
         _incrowd.write_page(path, self.text, False)
 
     def __repr__(self) -> str:
@@ -222,7 +247,7 @@ class Hierarchy:
 
 
 class Page:
-    """A page that a notebook shows and a browser opens."""
+    """An HTML page. A notebook displays it."""
 
     __slots__ = ("html", "private")
     html: str
@@ -233,10 +258,10 @@ class Page:
         object.__setattr__(self, "private", private)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"`{name}` cannot be set: this does not change")
+        raise AttributeError(f"`{name}` cannot be set: the object is immutable")
 
     def save(self, path: str | Path) -> None:
-        """Writes the page to a file, all at once. A page for the data owner is readable by its owner only."""
+        """Writes the page to a file atomically. A page for the data owner is readable by its owner only."""
         _incrowd.write_page(path, self.html, self.private)
 
     def __repr__(self) -> str:
@@ -247,7 +272,7 @@ class Page:
 
 
 class Comparison(Record):
-    """What came of a sweep. All of it is for the data owner."""
+    """The result of a comparison. All of it is for the data owner."""
 
     __slots__ = ("_page",)
     _page: str
@@ -261,12 +286,12 @@ class Comparison(Record):
 
     @property
     def results(self) -> tuple[Record, ...]:
-        """Every configuration that was tried."""
+        """All configurations."""
         return cast("tuple[Record, ...]", self["private"]["results"])
 
     @property
     def choice(self) -> Record | None:
-        """The configuration to choose, with the reasons; ``None`` if no promise can be kept."""
+        """The chosen configuration with the reasons; ``None`` if no configuration gives a release."""
         return cast("Record | None", self["private"]["choice"])
 
     def plot(self) -> Page:
@@ -278,17 +303,17 @@ class Comparison(Record):
         rows: list[list[str]] = []
         for result in self.results:
             metrics = result.get("metrics")
-            found = (
+            cells = (
                 [str(result["failed"]), "", "", ""]
                 if metrics is None
                 else [number(metrics[loss]), number(result["identity_risk"]), number(result["groups"]), ""]
             )
-            rows.append([html.escape(cell) for cell in [result["algorithm"], result["models"], *found[:3]]])
-        return box(table(["algorithm", "promises", loss, "worst risk", "groups"], rows))
+            rows.append([html.escape(cell) for cell in [result["algorithm"], result["models"], *cells[:3]]])
+        return box(table(["algorithm", "models", loss, "worst risk", "groups"], rows))
 
 
-class Pages(Record):
-    """The pages about a release: ``public`` may be published, ``owner`` may not and needs the original."""
+class Pages(Decided):
+    """The reports of a release: ``public`` may be published; ``owner`` must not, and needs the original."""
 
     __slots__ = ()
 
@@ -303,9 +328,9 @@ class Pages(Record):
         return None if self["owner"] is None else Page(str(self["owner"]), private=True)
 
     @property
-    def holds(self) -> bool:
-        """Whether the release keeps what it promises."""
-        return bool(self["holds"])
+    def holds(self) -> bool | None:
+        """Whether all guarantees hold; ``None`` if it cannot be decided."""
+        return super().holds
 
     def __repr__(self) -> str:
         return f"<pages: public{', owner' if self['owner'] else ''}; .public.save(path) writes one>"
@@ -315,7 +340,7 @@ class Pages(Record):
 
 
 class Explanation(Record):
-    """What something with a name means, its paper and its limits."""
+    """The explanation of a model, algorithm, metric or attack."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""From the functions of the package to the compiled half and back."""
+"""Calls of the compiled module."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ._release import Release
 T = TypeVar("T")
 _Job = Union[str, "PathLike[str]", None]
 
-# Runs that were interrupted and had no time to clean up.
+# Removes the staged files of interrupted runs.
 atexit.register(_incrowd.abandon_all)
 
-# The frames between whoever called and here.
+# The number of stack frames between the caller and `_warn`.
 _STACK = 4
 
 
-def _told(call: Callable[[Any], T], progress: Progress) -> T:
-    told, close = listener(progress)
+def _with_progress(call: Callable[[Any], T], progress: Progress) -> T:
+    report, close = listener(progress)
     try:
-        return call(told)
+        return call(report)
     finally:
         close()
 
@@ -45,24 +45,24 @@ def _inner(release: object) -> object:
 def anonymize(
     table: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Release:
-    release, told = _told(lambda p: _incrowd.anonymize(table, arguments, job, p), progress)
-    _warn(told)
+    release, notes = _with_progress(lambda p: _incrowd.anonymize(table, arguments, job, p), progress)
+    _warn(notes)
     return Release(release)
 
 
 def verify(
     release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Verification:
-    answer, told = _told(lambda p: _incrowd.verify(_inner(release), original, arguments, job, p), progress)
-    _warn(told)
+    answer, notes = _with_progress(lambda p: _incrowd.verify(_inner(release), original, arguments, job, p), progress)
+    _warn(notes)
     return Verification(json.loads(answer))
 
 
 def measure(
     original: object, release: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Record:
-    answer, told = _told(lambda p: _incrowd.measure(original, _inner(release), arguments, job, p), progress)
-    _warn(told)
+    answer, notes = _with_progress(lambda p: _incrowd.measure(original, _inner(release), arguments, job, p), progress)
+    _warn(notes)
     return Record(json.loads(answer))
 
 
@@ -71,30 +71,30 @@ def attack(
 ) -> Attacks:
     if "second" in arguments:
         arguments = {**arguments, "second": _inner(arguments["second"])}
-    answer, told = _told(lambda p: _incrowd.attack(_inner(release), original, arguments, job, p), progress)
-    _warn(told)
+    answer, notes = _with_progress(lambda p: _incrowd.attack(_inner(release), original, arguments, job, p), progress)
+    _warn(notes)
     return Attacks(json.loads(answer))
 
 
 def report(
     release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Pages:
-    answer, told = _told(lambda p: _incrowd.report(_inner(release), original, arguments, job, p), progress)
-    _warn(told)
+    answer, notes = _with_progress(lambda p: _incrowd.report(_inner(release), original, arguments, job, p), progress)
+    _warn(notes)
     return Pages(json.loads(answer))
 
 
 def profile(table: object, arguments: dict[str, Any], progress: Progress) -> Profile:
-    answer, told = _told(lambda p: _incrowd.profile(table, arguments, p), progress)
-    _warn(told)
+    answer, notes = _with_progress(lambda p: _incrowd.profile(table, arguments, p), progress)
+    _warn(notes)
     return Profile(json.loads(answer))
 
 
 def compare(
     table: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Comparison:
-    answer, page, told = _told(lambda p: _incrowd.compare(table, arguments, job, p), progress)
-    _warn(told)
+    answer, page, notes = _with_progress(lambda p: _incrowd.compare(table, arguments, job, p), progress)
+    _warn(notes)
     return Comparison(json.loads(answer), page)
 
 
@@ -104,8 +104,8 @@ def batches(
     progress: Progress,
     job: _Job = None,
 ) -> Record:
-    answer, told = _told(lambda p: _incrowd.batches(tables, arguments, job, p), progress)
-    _warn(told)
+    answer, notes = _with_progress(lambda p: _incrowd.batches(tables, arguments, job, p), progress)
+    _warn(notes)
     return Record(json.loads(answer))
 
 
@@ -113,6 +113,6 @@ def init(
     table: str | PathLike[str] | Sequence[str | PathLike[str]], arguments: dict[str, Any], progress: Progress
 ) -> Record:
     tables = [table] if isinstance(table, (str, PathLike)) else list(table)
-    answer, told = _told(lambda p: _incrowd.init(tables, arguments, p), progress)
-    _warn(told)
+    answer, notes = _with_progress(lambda p: _incrowd.init(tables, arguments, p), progress)
+    _warn(notes)
     return Record(json.loads(answer))

@@ -1,17 +1,17 @@
-"""What can go wrong, sorted by who must act. No message contains a cell of a table."""
+"""Exceptions, sorted by who must act. No message contains a cell of a table."""
 
 from __future__ import annotations
 
 
 class Warning(UserWarning):  # noqa: A001
-    """Something a person should know about a release."""
+    """A warning about a release."""
 
 
 class Error(Exception):
     """The base of all errors of incrowd.
 
-    ``help`` says what would work, ``key`` the key of a job it is about (``columns.zip.hierarchy``), ``argument`` the
-    argument it came from, ``file`` and ``line`` the place in a job file; each is ``None`` if it is not known.
+    ``help`` is a help text, ``key`` the job key (``columns.zip.hierarchy``), ``argument`` the argument, ``file`` and
+    ``line`` the place in a job file. Each is ``None`` if it is not known.
     """
 
     message: str
@@ -49,25 +49,25 @@ class Error(Exception):
 
 
 class InputError(Error):
-    """A table or a hierarchy is not what it should be."""
+    """A table or a hierarchy is invalid."""
 
 
 class JobError(Error):
-    """What was asked for has no meaning."""
+    """The arguments or the job file are invalid."""
 
 
 class Unsatisfiable(Error):
-    """No release of this table can keep the promise."""
+    """No release of this table satisfies the privacy models."""
 
 
 class ResourcesError(Error):
-    """The machine did not allow it: disk, memory or permission."""
+    """Disk space, memory or a permission is missing."""
 
 
 class InternalError(Error):
-    """incrowd itself is wrong; nothing was published. Please report it."""
+    """A bug in incrowd; nothing was published. Please report it."""
 
 
-# As people import them, which is how they are shown.
+# The public module name is shown in tracebacks.
 for _kind in (Warning, Error, InputError, JobError, Unsatisfiable, ResourcesError, InternalError):
     _kind.__module__ = "incrowd"

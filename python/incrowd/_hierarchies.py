@@ -15,18 +15,18 @@ from ._progress import Progress, listener
 def hierarchy(
     table: object, column: str, kind: str | PathLike[str] | Mapping[str, Any], *, progress: Progress = None
 ) -> Hierarchy:
-    """What becomes of each value of a column at every level.
+    """Builds the hierarchy of a column from its values.
 
-    `kind` is what `hierarchies` takes: the name of a recipe such as ``mask``, ``intervals:5`` or ``dates``, a table with its
-    settings, or the path of a file.
+    `kind` is the name of a recipe such as ``mask``, ``intervals:5`` or ``dates``, a mapping with its settings, or the path of a
+    file, as in the argument `hierarchies`.
     """
-    told, close = listener(progress)
+    report, close = listener(progress)
     try:
-        return Hierarchy(_incrowd.hierarchy(table, column, kind, told))
+        return Hierarchy(_incrowd.hierarchy(table, column, kind, report))
     finally:
         close()
 
 
 def lint(path: str | PathLike[str]) -> Record:
-    """What is wrong with a hierarchy file: ``errors`` counts what must be mended, ``findings`` name their lines."""
+    """Checks a hierarchy file: ``errors`` is the number of errors, ``findings`` have line numbers."""
     return Record(json.loads(_incrowd.lint(path)))

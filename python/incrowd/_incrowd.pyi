@@ -1,4 +1,4 @@
-"""The compiled half."""
+"""The compiled module."""
 
 from collections.abc import Callable, Iterable
 from os import PathLike

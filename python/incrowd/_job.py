@@ -1,4 +1,4 @@
-"""Jobs: what a job file says, with what is set on top of it."""
+"""Jobs: a job file with additional settings."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def _near(name: str) -> str | None:
 
 
 class Job(JobArguments):
-    """What is asked for: a job file, an empty job, or one of those with arguments set on top.
+    """A job file or an empty job, with additional settings.
 
     ``job = Job.read("job.toml"); job.k = 25; job.anonymize()``
 
-    Setting a promise replaces the one of the same name and keeps the others. What is ``None`` is as the file says.
+    Setting a model replaces the model of the same name and keeps the others. ``None`` means the value of the file.
     """
 
     _file: str | None
@@ -47,7 +47,7 @@ class Job(JobArguments):
 
     @property
     def document(self) -> Record:
-        """What the job file says."""
+        """The content of the job file."""
         return Record({} if self._file is None else json.loads(_incrowd.read_job(self._file)))
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -65,33 +65,33 @@ class Job(JobArguments):
         return f"<job {self._file or ''}{' with ' if self._file and given else ''}{given}>"
 
     def anonymize(self, table: object = None, *, progress: Progress = None) -> Release:
-        """Makes and verifies the release, of `table` if it is given in the place of the job's own."""
+        """Makes and verifies the release. `table` replaces the table of the job."""
         return _calls.anonymize(table, dict(self._set), progress, self._file)
 
     def _on(self, command: str) -> dict[str, Any]:
-        """What was set and means the same to another command. Which files a release goes to says nothing about judging it."""
+        """Returns the settings that apply to another command. Output paths do not."""
         return {name: value for name, value in self._set.items() if name in SHARED[command]}
 
     def compare(self, table: object = None, *, progress: Progress = None) -> Comparison:
-        """Sweeps what the job's `[compare]` says."""
+        """Runs the comparison of the job's section `[compare]`."""
         return _calls.compare(table, self._on("compare"), progress, self._file)
 
     def batches(self, tables: Iterable[object] | Mapping[str, object], *, dir: str | PathLike[str] = "releases", progress: Progress = None) -> Record:  # noqa: A002, E501
-        """Publishes a sequence of tables, in memory or in files, each under the rules of the job."""
+        """Publishes a sequence of tables, in memory or in files, with this job."""
         return _calls.batches(tables, {**self._on("batches"), "dir": dir}, progress, self._file)
 
     def verify(self, release: object, *, original: object = None, progress: Progress = None) -> Verification:
-        """Checks a published table against the promises of the job."""
+        """Verifies a published table against the models of the job."""
         return _calls.verify(release, original, self._on("verify"), progress, self._file)
 
     def attack(self, release: object, *, original: object = None, progress: Progress = None) -> Attacks:
-        """Attacks a release that the job made."""
+        """Attacks a release of this job."""
         return _calls.attack(release, original, self._on("attack"), progress, self._file)
 
     def measure(self, original: object, release: object, *, progress: Progress = None) -> Record:
-        """Says what a release that the job made cost."""
+        """Measures the information loss of a release of this job."""
         return _calls.measure(original, release, self._on("measure"), progress, self._file)
 
     def pages(self, release: object, *, original: object = None, progress: Progress = None) -> Pages:
-        """Makes the pages about a release that the job made."""
+        """Makes the reports of a release of this job."""
         return _calls.report(release, original, self._on("report"), progress, self._file)

@@ -1,4 +1,4 @@
-"""How far long work has come: a line on standard error, in terminals and notebooks."""
+"""Progress of long work: a line on standard error, in terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from collections.abc import Callable
 from typing import Union
 
 Progress = Union[bool, None, Callable[[str, int, Union[int, None]], object]]
-"""``None`` shows a bar where somebody looks, ``True`` always, ``False`` never; or a function of step, done and total."""
+"""``None`` shows a bar in terminals and notebooks, ``True`` always, ``False`` never; or a function of step, done and total."""
 
 _WIDTH = 30
-_PATIENCE = 0.5
+#: The bar is shown after this many seconds.
+_DELAY = 0.5
 
 
 class _Bar:
-    """A line that is written again and again, and is gone at the end. Short work shows none."""
+    """A line that is rewritten and cleared at the end. Short work shows none."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
         self._shown = 0
 
     def __call__(self, step: str, done: int, total: int | None) -> None:
-        if time.monotonic() - self._started < _PATIENCE:
+        if time.monotonic() - self._started < _DELAY:
             return
         line = step
         if total:
@@ -36,7 +37,7 @@ class _Bar:
         self._shown = len(line)
 
     def close(self) -> None:
-        """Wipes the line."""
+        """Clears the line."""
         if self._shown:
             self._write("")
             sys.stderr.write("\r")
@@ -44,14 +45,14 @@ class _Bar:
 
 
 def in_notebook() -> bool:
-    """Whether a notebook shows what is written."""
+    """Returns whether the code runs in a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return type(shell).__name__ == "ZMQInteractiveShell"
 
 
 def listener(progress: Progress) -> tuple[Callable[[str, int, int | None], object] | None, Callable[[], None]]:
-    """The function that is told of progress, and what to do at the end."""
+    """Returns the function that receives progress, and a function to call at the end."""
     if callable(progress):
         return progress, lambda: None
     if progress is None:

@@ -1,4 +1,4 @@
-"""Releases: verified tables with their manifest. Nobody can change them."""
+"""Releases: verified, immutable tables with their manifest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _incrowd
-from ._answers import Record, promise
+from ._answers import Record, model_row
 from ._errors import InputError
 from ._shown import bar, box, number, quiet, table, verdict
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Texts:
-    """A report in words: ``public`` may be told to everybody, ``owner`` is for the owner of the data."""
+    """A report as text: ``public`` may be published, ``owner`` is for the data owner only."""
 
     __slots__ = ("owner", "public")
     public: str
@@ -29,7 +29,7 @@ class Texts:
         object.__setattr__(self, "owner", owner)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"`{name}` cannot be set: this does not change")
+        raise AttributeError(f"`{name}` cannot be set: the object is immutable")
 
     def __repr__(self) -> str:
         if not self.owner:
@@ -38,7 +38,7 @@ class Texts:
 
 
 class ReleasedTable:
-    """A table of a release in memory. Everything that reads Arrow streams reads it."""
+    """A table of a release in memory. Every library that reads Arrow streams can read it."""
 
     __slots__ = ("_at", "_release", "name")
     name: str
@@ -51,7 +51,7 @@ class ReleasedTable:
         object.__setattr__(self, "name", name)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"`{name}` cannot be set: a release does not change")
+        raise AttributeError(f"`{name}` cannot be set: a release is immutable")
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._release.stream(self._at)
@@ -74,7 +74,7 @@ class ReleasedTable:
         return cast("pandas.DataFrame", _import("pyarrow").table(self).to_pandas())
 
     def head(self, rows: int = 5) -> tuple[list[str], list[list[str]]]:
-        """The names of the columns and the first rows as texts."""
+        """Returns the column names and the first rows as texts."""
         return self._release.head(self._at, rows)
 
     def __repr__(self) -> str:
@@ -91,9 +91,9 @@ def _import(name: str) -> Any:
 
 
 class Release:
-    """A release that was verified on its bytes. It cannot be changed.
+    """A verified, immutable release.
 
-    Everything that reads Arrow streams reads it: ``polars.DataFrame(release)``, ``pyarrow.table(release)``, DuckDB.
+    Every library that reads Arrow streams can read it: ``polars.DataFrame(release)``, ``pyarrow.table(release)``, DuckDB.
     """
 
     __slots__ = ("_manifest", "_release", "_report", "_tables")
@@ -110,24 +110,24 @@ class Release:
         object.__setattr__(self, "_tables", tables)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"`{name}` cannot be set: a release does not change")
+        raise AttributeError(f"`{name}` cannot be set: a release is immutable")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"`{name}` cannot be deleted: a release does not change")
+        raise AttributeError(f"`{name}` cannot be deleted: a release is immutable")
 
     @property
     def manifest(self) -> Record:
-        """What everybody may know: promises, metrics, digest. ``release.manifest.metrics.ncp``"""
+        """The manifest, which may be published: models, metrics, digest. ``release.manifest.metrics.ncp``"""
         return self._manifest
 
     @property
     def report(self) -> Texts:
-        """What happened, in words."""
+        """The report as text."""
         return self._report
 
     @property
     def private(self) -> Record:
-        """What else is known, and not meant for the public."""
+        """The results for the data owner only."""
         return Record(json.loads(self._release.answer).get("private", {}))
 
     @property
@@ -142,7 +142,7 @@ class Release:
 
     @property
     def metrics(self) -> Record:
-        """What the release cost: ``release.metrics.ncp``."""
+        """The information loss: ``release.metrics.ncp``."""
         return cast("Record", self._manifest["metrics"])
 
     def __len__(self) -> int:
@@ -151,10 +151,10 @@ class Release:
     def _first(self) -> ReleasedTable:
         if self._tables:
             return self._tables[0]
-        raise InputError("the release is in files", help="read the files that `release.paths` names")
+        raise InputError("the release is in files", help="read the files in `release.paths`")
 
     def _read(self, library: str) -> Any:
-        """The first file as a table of a library, every cell of a text as it is written."""
+        """Reads the first file with a library. Cells of text formats stay strings."""
         path = self.paths[0]
         name = path.name.lower()
         module = _import(library)
@@ -204,7 +204,7 @@ class Release:
         loss = manifest["metrics"].get("ncp")
         if loss is not None:
             parts.append(f", NCP {number(float(loss))}")
-        parts.append(table(["promise", "", "found"], [promise(model) for model in manifest["models"]]))
+        parts.append(table(["model", "", "result"], [model_row(model) for model in manifest["models"]]))
         for one in self._tables:
             columns, rows = one.head()
             aside = [quiet(one.name)] if len(self._tables) > 1 else []

@@ -1,4 +1,4 @@
-"""The pages in a browser."""
+"""The browser interface."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from . import _incrowd
 def serve(
     table: object | str | PathLike[str] | None = None, *, port: int = 0, open: bool = True, max_upload: int = 1024
 ) -> None:
-    """Serves the whole way in a browser, on this machine only, until it is interrupted (Ctrl-C).
+    """Runs the browser interface, on this machine only, until it is interrupted (Ctrl-C).
 
-    `table` is a table (pandas, Polars, pyarrow and the like) or the path of a file; without one the first page asks for it.
+    `table` is a table (for example of pandas, Polars or pyarrow) or the path of a file. Without it the first page asks for a table.
 
-    port: The port; 0 is any that is free.
-    open: Open the browser. The address is printed either way. Whoever has it sees the table.
+    port: The port; 0 selects a free port.
+    open: Open the browser. The address is always printed. It works once.
     max_upload: The size of the largest upload, in MiB.
     """
 
-    def told(address: str, page: str | PathLike[str]) -> None:
-        print(f"serving  {address}\n         on this machine only; Ctrl-C stops it", flush=True)
-        # The page is a private file that leads to the address: others can see what programs are started with.
+    def ready(address: str, page: str | PathLike[str]) -> None:
+        print(f"serving  {address}\n         on this machine only; Ctrl-C stops the server")
+        print(f"         the address works once; open {page} to connect again", flush=True)
+        # The page is a private file that redirects to the server: every user of the machine can read command lines.
         if open and not webbrowser.open(Path(page).as_uri()):
-            print("         no browser could be opened: open the address yourself", flush=True)
+            print("         no browser could be started: open the address manually", flush=True)
 
     try:
-        _incrowd.serve(table, port, max_upload, told)
+        _incrowd.serve(table, port, max_upload, ready)
     except KeyboardInterrupt:
         return

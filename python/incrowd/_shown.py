@@ -1,10 +1,10 @@
-"""How results look in a notebook: small tables and bars, in light and in dark."""
+"""HTML of results in notebooks: small tables and bars, in light and dark themes."""
 
 from __future__ import annotations
 
 import html
 
-# Colours follow the theme of the notebook where it says what it is, else the system's.
+# Colours follow the theme of the notebook if it is known, otherwise that of the system.
 _DARK = "--ink:#e6edf3;--line:#444c56;--bar:#6cb0f5;--good:#57c271;--bad:#ff8a80"
 _STYLE = (
     "<style>.incrowd{--ink:#1b1f24;--line:#d0d7de;--bar:#2f6fb3;--good:#1a7f37;--bad:#b42318;color:var(--ink);"
@@ -23,12 +23,12 @@ _WIDEST = 160
 
 
 def box(body: str) -> str:
-    """What a notebook shows, in our style."""
+    """Wraps HTML with the style of incrowd."""
     return f'{_STYLE}<div class="incrowd">{body}</div>'
 
 
 def number(value: object) -> str:
-    """A value as people read it."""
+    """Formats a value."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "-"}[value]
     if isinstance(value, float):
@@ -39,29 +39,29 @@ def number(value: object) -> str:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table; its cells are HTML already, its head is not."""
+    """Renders a table. Cells are HTML, the head is plain text."""
     cells = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><tr>{cells}</tr>{body}</table>"
 
 
 def texts(row: list[object]) -> list[str]:
-    """Cells of a table from values."""
+    """Formats values as cells of a table."""
     return [html.escape(number(cell)) for cell in row]
 
 
 def bar(share: float, text: str = "") -> str:
-    """A share from 0 to 1 as a bar with its number; other numbers have no bar."""
+    """Renders a share from 0 to 1 as a bar with its number. Other numbers have no bar."""
     width = _WIDEST * share if 0.0 <= share <= 1.0 else 0.0
-    told = html.escape(text or f"{share:.3f}")
-    return f'<span class="share"><span class="bar" style="width:{width:.0f}px"></span> {told}</span>'
+    label = html.escape(text or f"{share:.3f}")
+    return f'<span class="share"><span class="bar" style="width:{width:.0f}px"></span> {label}</span>'
 
 
 def verdict(holds: bool, yes: str, no: str) -> str:
-    """Good or bad news."""
+    """Renders a verdict in green or red."""
     return f'<span class="good">{yes}</span>' if holds else f'<span class="bad">{no}</span>'
 
 
 def quiet(text: str) -> str:
-    """What is said aside."""
+    """Renders a side note."""
     return f'<span class="quiet">{html.escape(text)}</span>'

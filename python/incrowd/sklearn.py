@@ -1,7 +1,7 @@
 """Generalized features for scikit-learn: levels are learned on the training table and applied to others.
 
-Only full-domain generalization can do that soundly: a value then becomes the same label wherever it stands. Algorithms that
-recode by group, and suppression, depend on who else is in the table, so they are refused.
+Only full-domain generalization gives a value the same label in every table. Algorithms that recode by group, and suppression,
+depend on the other records of the table, so they are refused.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
 
     ``fit`` makes a verified full-domain release of the training table, `release_`, and keeps its levels, `levels_`.
     ``transform`` replaces the quasi-identifiers of a pandas DataFrame by their labels at those levels. Rows and other columns
-    stay as they are, so what it returns is for training and testing, not for publication: publish `release_`.
+    are unchanged. The result is for training and testing and must not be published; publish `release_`.
 
-    A record of another table whose labels no group of the training release has would stand alone. With ``unknown="error"``
-    that is an error, with ``unknown="star"`` its quasi-identifiers become ``*``.
+    A record of another table may have labels that no group of the training release has. With ``unknown="error"`` that is an
+    error, with ``unknown="star"`` its quasi-identifiers become ``*``.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         if self.suppression_limit != 0:
             raise JobError(
                 "records that a release suppresses would still be transformed",
-                help="leave `suppression_limit` at 0",
+                help="set `suppression_limit` to 0",
                 argument="suppression_limit",
             )
         if self.unknown not in ("error", "star"):
@@ -78,7 +78,7 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         for column in quasi:
             if column not in hierarchies:
                 raise JobError(
-                    f"column `{column}` has no hierarchy, and levels are levels of one",
+                    f"column `{column}` has no hierarchy, so it has no levels",
                     help="give `hierarchies`, for example intervals:5 or mask",
                     argument="hierarchies",
                 )
@@ -106,13 +106,13 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         return self
 
     def _of(self, table: Frame, column: str) -> dict[str, str]:
-        """The label of each value at the learned level, in the hierarchy of these values."""
+        """Returns the label of each value at the learned level, in the hierarchy of these values."""
         rows = _incrowd.levels(table, column, (self.hierarchies or {})[column])
         return {row[0]: row[1 + self.levels_[column]] for row in rows if len(row) > 1 + self.levels_[column]}
 
     def _known(self, table: Frame, column: str) -> dict[str, str]:
-        """Labels of the values of a table: those that were learned, and those of new values where the hierarchy is the same with
-        them. A hierarchy made from other values may have other labels; then new values have none."""
+        """Returns the labels of the values of a table: the learned ones, and those of new values if the hierarchy with the new
+        values gives the same learned labels. Otherwise new values have no label."""
         learned = self.labels_[column]
         if all(_spelled(value) in learned for value in table[column].unique()):
             return learned
@@ -139,13 +139,13 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         quasi = list(self.quasi)
         labels = self._labels(X)
         known = [row in self.groups_ for row in labels.itertuples(index=False, name=None)]
-        alone = len(known) - sum(known)
-        if alone and self.unknown == "error":
+        unknown = len(known) - sum(known)
+        if unknown and self.unknown == "error":
             raise InputError(
-                f"{alone} of {len(known)} records are in no group of the training release",
+                f"{unknown} of {len(known)} records are in no group of the training release",
                 help='unknown="star" replaces their quasi-identifiers by *',
             )
-        if alone:
+        if unknown:
             labels.loc[[not is_known for is_known in known], quasi] = "*"
         transformed = X.copy()
         for column in quasi:
@@ -153,12 +153,12 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         return transformed
 
     def get_feature_names_out(self, input_features: object = None) -> list[str]:
-        """The names of the columns, which stay."""
+        """Returns the names of the columns, which do not change."""
         return list(self.feature_names_in_)
 
 
 def _spelled(value: Any) -> str:
-    """A value as the compiled half spells it."""
+    """Formats a value like the compiled module."""
     if isinstance(value, float) and value.is_integer():
         return f"{value:.1f}"
     return str(value)

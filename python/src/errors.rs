@@ -1,4 +1,4 @@
-//! Errors as exceptions of `incrowd`. Messages name keys of a job; here they get the arguments those are given by.
+//! Exceptions of `incrowd`. Messages of the library name job keys; here argument names are added.
 
 use incrowd::Fault;
 use incrowd::job::JobError;
@@ -6,7 +6,7 @@ use incrowd::job::keys::{self, Form};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The exception for an error.
+/// Returns the exception for an error.
 pub(crate) fn raise(py: Python<'_>, error: JobError) -> PyErr {
     let kind = match error.error.fault() {
         Fault::Input => "InputError",
@@ -17,24 +17,25 @@ pub(crate) fn raise(py: Python<'_>, error: JobError) -> PyErr {
     };
     let made = || -> PyResult<PyErr> {
         let class = py.import("incrowd._errors")?.getattr(kind)?;
-        let told = PyDict::new(py);
-        told.set_item("help", error.error.advice().map(with_arguments))?;
-        told.set_item("key", error.error.key())?;
-        told.set_item("argument", &error.flag)?;
+        let details = PyDict::new(py);
+        details.set_item("help", error.error.advice().map(with_arguments))?;
+        details.set_item("key", error.error.key())?;
+        details.set_item("argument", &error.flag)?;
         if let Some(place) = &error.place {
-            told.set_item("file", &place.file)?;
-            told.set_item("line", place.line_and_column().0)?;
+            details.set_item("file", &place.file)?;
+            details.set_item("line", place.line_and_column().0)?;
         }
-        Ok(PyErr::from_value(class.call((with_arguments(error.error.message()),), Some(&told))?))
+        Ok(PyErr::from_value(class.call((with_arguments(error.error.message()),), Some(&details))?))
     };
     made().unwrap_or_else(|failed| failed)
 }
 
-/// A text of the library with the arguments of the keys it names: `[output] path` of a job is `output=`.
+/// Replaces job keys in a text of the library by arguments: `[output] path` is `output=`.
 pub(crate) fn with_arguments(text: &str) -> String {
     let quoted = |piece: &str| {
-        let request =
-            ["[judging] ", "[attack] ", "[measure] "].iter().find_map(|part| piece.strip_prefix(part));
+        let request = ["[judging] ", "[attack] ", "[measure] "]
+            .iter()
+            .find_map(|part| piece.strip_prefix(part));
         if let Some(name) = request {
             return format!("`{name}=`");
         }
@@ -50,6 +51,7 @@ pub(crate) fn with_arguments(text: &str) -> String {
             None => format!("`{piece}`"),
         }
     };
-    let told = |(i, piece): (usize, &str)| if i % 2 == 1 { quoted(piece) } else { piece.to_owned() };
-    text.split('`').enumerate().map(told).collect()
+    let piece =
+        |(i, piece): (usize, &str)| if i % 2 == 1 { quoted(piece) } else { piece.to_owned() };
+    text.split('`').enumerate().map(piece).collect()
 }

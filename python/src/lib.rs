@@ -1,7 +1,8 @@
-//! The Python package `incrowd`, its compiled half: tables come in as Arrow capsules, arguments become a job through the same
-//! table of keys as files and flags, the work is done without the interpreter's lock, and answers go out as JSON.
+//! The compiled module of the Python package `incrowd`. Tables arrive as Arrow capsules, arguments
+//! become a job through the list of keys, work runs without the interpreter lock, and answers are
+//! returned as JSON.
 //!
-//! What Python users see is in `incrowd/` beside this: functions with keyword arguments, results that show themselves.
+//! The public functions and result classes are in `incrowd/`, next to this directory.
 
 mod arguments;
 mod errors;
@@ -21,7 +22,9 @@ use incrowd::core::Taxonomy;
 use incrowd::hierarchy::{HierarchySpec, arx, lint};
 use incrowd::job::JobFile;
 use incrowd::job::keys::{Command, Section};
-use incrowd::{AttackRequest, Audience, Behind, Claim, CompareRequest, Error, Judging, Target};
+use incrowd::{
+    AttackRequest, Audience, Claim, CompareRequest, Error, Judging, ReleasePersons, Target,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value as Json;
@@ -31,7 +34,7 @@ use release::Release;
 use tables::{Given, Sequence};
 use work::{Finished, run};
 
-/// An answer as JSON, and what a person should know.
+/// An answer as JSON, and its warnings.
 type Answer = (String, Vec<String>);
 
 /// Makes a release.
@@ -48,15 +51,19 @@ fn anonymize(
         let (file, to_file) = arguments.making(job.as_deref(), table)?;
         let JobFile { job, provenance, notes } = file;
         let locate = |error| provenance.locate(error);
-        let (release, told) = match to_file {
+        let journals = incrowd::unauthenticated_by_job(&job);
+        let (release, warnings) = match to_file {
             true => Release::in_files(incrowd::anonymize(&job, progress).map_err(locate)?, job),
-            false => Release::in_memory(incrowd::anonymize_in_memory(&job, progress).map_err(locate)?, job),
+            false => Release::in_memory(
+                incrowd::anonymize_in_memory(&job, progress).map_err(locate)?,
+                job,
+            ),
         };
-        Ok((release, notes.into_iter().chain(told).collect()))
+        Ok((release, notes.into_iter().chain(journals).chain(warnings).collect()))
     })
 }
 
-/// Checks the promises of a release.
+/// Verifies the privacy models of a release.
 #[pyfunction]
 fn verify(
     py: Python<'_>,
@@ -66,29 +73,40 @@ fn verify(
     job: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    judge(py, Command::Verify, &release, original, arguments, job, progress, |judging, asked, progress| {
-        judging.check = asked.path("check")?;
-        let checked = incrowd::verify(judging, progress)?;
-        let unread = checked.verification.unread.iter().map(|(column, records)| {
-            format!(
-                "column `{column}`: the cells of {records} records cover nobody of the population; if that is a surprise, \
-                 give the kinds and hierarchies the release was made with"
-            )
-        });
-        let told = checked.from_original.iter().flat_map(|found| found.warnings.clone());
-        let behind = match &checked.behind {
-            Behind::Unknown(why) => Some(errors::with_arguments(why)),
-            Behind::NotAsked | Behind::Known => None,
-        };
-        let unsealed = checked.manifest_unsealed.then(|| {
-            "the manifest does not state its own digest: whether it was changed cannot be told".to_owned()
-        });
-        let told = unread.chain(behind).chain(told).chain(unsealed);
-        Ok((checked.to_json().to_string(), told.collect()))
-    })
+    judge(
+        py,
+        Command::Verify,
+        &release,
+        original,
+        arguments,
+        job,
+        progress,
+        |judging, asked, progress| {
+            judging.check = asked.path("check")?;
+            let checked = incrowd::verify(judging, progress)?;
+            let unread = checked.verification.unread.iter().map(|(column, records)| {
+                format!(
+                    "column `{column}`: the cells of {records} records cover no person of the \
+                 population; if that is unexpected, give the kinds and hierarchies the release was \
+                 made with"
+                )
+            });
+            let warnings = checked.from_original.iter().flat_map(|found| found.warnings.clone());
+            let behind = match &checked.persons {
+                ReleasePersons::Unknown(why) => Some(errors::with_arguments(why)),
+                ReleasePersons::NotRequested | ReleasePersons::Known => None,
+            };
+            let unsealed = checked.manifest_unsealed.then(|| {
+                "the manifest does not contain its own digest: changes to it cannot be detected"
+                    .to_owned()
+            });
+            let warnings = unread.chain(behind).chain(warnings).chain(unsealed);
+            Ok((checked.to_json().to_string(), warnings.collect()))
+        },
+    )
 }
 
-/// Says what a release cost.
+/// Measures the information loss of a release.
 #[pyfunction]
 fn measure(
     py: Python<'_>,
@@ -99,13 +117,22 @@ fn measure(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     let original = Some(original);
-    judge(py, Command::Measure, &release, original, arguments, job, progress, |judging, asked, progress| {
-        let measured = incrowd::measure(judging, Some(&asked.measures()?), progress)?;
-        Ok((measured.to_json().to_string(), Vec::new()))
-    })
+    judge(
+        py,
+        Command::Measure,
+        &release,
+        original,
+        arguments,
+        job,
+        progress,
+        |judging, asked, progress| {
+            let measured = incrowd::measure(judging, Some(&asked.measures()?), progress)?;
+            Ok((measured.to_json().to_string(), Vec::new()))
+        },
+    )
 }
 
-/// Says what an adversary would learn from a release.
+/// Runs attacks on a release.
 #[pyfunction]
 fn attack(
     py: Python<'_>,
@@ -130,7 +157,7 @@ fn attack(
             if counts_known && request.original_size.is_some() {
                 return Err(Error::job("`original` and `original_size` cannot be given together"));
             }
-            // Decided before any work: it must not take the place of anything that is read.
+            // Checked before any work: the file must not replace an input.
             let details = asked.path("details")?.map(|path| {
                 let mut claim = Claim::of_judging(judging);
                 request.second.iter().for_each(|second| claim.judges(second));
@@ -141,7 +168,6 @@ fn attack(
             let details = details.transpose()?;
             let report = incrowd::attack(judging, &request, progress)?;
             let mut answer = report.to_json();
-            answer["holds"] = report.holds().into();
             in_arguments(&mut answer);
             if let Some(target) = &details {
                 incrowd::write_file(target, &report.details(), Audience::Owner)?;
@@ -151,7 +177,7 @@ fn attack(
     )
 }
 
-/// What texts of an answer say of keys, said of arguments.
+/// Replaces job keys in the texts of an answer by argument names.
 fn in_arguments(answer: &mut Json) {
     match answer {
         Json::Object(map) => {
@@ -173,7 +199,7 @@ fn in_arguments(answer: &mut Json) {
     }
 }
 
-/// The pages about a release: public, and the owner's if there is an original.
+/// Returns the reports of a release: the public page, and the owner's page if there is an original.
 #[pyfunction]
 fn report(
     py: Python<'_>,
@@ -183,12 +209,22 @@ fn report(
     job: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
-    judge(py, Command::Report, &release, original, arguments, job, progress, |judging, asked, progress| {
-        let pages = incrowd::report(judging, &asked.measures()?, progress)?;
-        let answer =
-            serde_json::json!({ "public": pages.public, "owner": pages.owner, "holds": pages.holds });
-        Ok((answer.to_string(), Vec::new()))
-    })
+    judge(
+        py,
+        Command::Report,
+        &release,
+        original,
+        arguments,
+        job,
+        progress,
+        |judging, asked, progress| {
+            let pages = incrowd::report(judging, &asked.measures()?, progress)?;
+            let answer = serde_json::json!({
+                "public": pages.public, "owner": pages.owner, "holds": pages.decision.answer(),
+            });
+            Ok((answer.to_string(), Vec::new()))
+        },
+    )
 }
 
 #[allow(clippy::too_many_arguments, reason = "they are those of the functions above")]
@@ -200,22 +236,24 @@ fn judge(
     arguments: &Bound<'_, PyDict>,
     job: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
-    judge: impl FnOnce(&mut Judging, &Asked, &dyn incrowd::Progress) -> Result<Answer, Error> + Send + 'static,
+    judge: impl FnOnce(&mut Judging, &Asked, &dyn incrowd::Progress) -> Result<Answer, Error>
+    + Send
+    + 'static,
 ) -> PyResult<Answer> {
     let arguments = Arguments::of(py, command, arguments)?;
     let release = Judged::of(release)?;
     run(py, progress, move |progress| {
         let (mut judging, about, asked) = arguments.judging(job.as_deref(), release, original)?;
         let answer = judge(&mut judging, &asked, progress);
-        let (answer, told) = answer.map_err(|error| about.provenance.locate(error))?;
-        Ok((answer, about.notes.into_iter().chain(told).collect()))
+        let (answer, warnings) = answer.map_err(|error| about.provenance.locate(error))?;
+        Ok((answer, about.notes.into_iter().chain(warnings).collect()))
     })
 }
 
-/// What is judged.
+/// The table to verify, measure or attack.
 #[derive(Debug)]
 enum Judged {
-    /// A release of ours, with what it knows of itself: how it is judged, and the column of its original that tells persons apart.
+    /// A release made by this package, with its models, and the person column of its original.
     Release(Box<Judging>, Option<String>),
     /// Any other table.
     Table(Given),
@@ -232,16 +270,18 @@ impl Judged {
         }
     }
 
-    /// How it is judged, and the column of its original that tells persons apart.
+    /// Returns the table with its models, and the person column of its original.
     fn judging(self) -> (Judging, Option<String>) {
         match self {
             Judged::Release(judging, person) => (*judging, person),
-            Judged::Table(table) => (Judging { release: table.table(), ..Judging::default() }, None),
+            Judged::Table(table) => {
+                (Judging { release: table.table(), ..Judging::default() }, None)
+            }
         }
     }
 }
 
-/// Looks at a table.
+/// Profiles a table.
 #[pyfunction]
 fn profile(
     py: Python<'_>,
@@ -250,31 +290,35 @@ fn profile(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     let mut arguments = Arguments::of(py, Command::Profile, arguments)?;
-    // What is said of columns is for distances, and columns have roles only when the profile has proposed them.
-    let of_columns = arguments.apart(|key| {
-        key.section == Section::Columns || key.section == Section::Input && key.name == "hierarchies"
+    // Column settings are for the distances between outliers. They are applied after the profile,
+    // because columns get their roles from it.
+    let of_columns = arguments.split_off(|key| {
+        key.section == Section::Columns
+            || key.section == Section::Input && key.name == "hierarchies"
     });
     run(py, progress, move |progress| {
-        let (JobFile { job, provenance, notes }, asked) = arguments.looking(table)?;
+        let (JobFile { job, provenance, notes }, asked) = arguments.profiling(table)?;
         let locate = |error| provenance.locate(error);
         let outliers = asked.outliers()?;
         if outliers.is_none() && !of_columns.is_empty() {
-            let error = Error::job("hierarchies are for distances");
-            return Err(error.help("give `outliers` too, for example {\"on\": \"income\"}").into());
+            let error = Error::job("hierarchies are used only for the distances between outliers");
+            return Err(error
+                .help("also give `outliers`, for example {\"on\": \"income\"}")
+                .into());
         }
         let options = asked.profile(job.input.clone())?;
         let profile = incrowd::profile(&options, progress).map_err(locate)?;
         let mut answer = profile.to_json();
         if let Some(params) = outliers {
-            let job = of_columns.on_top(requests::on_the_same_columns(job, &profile, &params))?;
-            let found = incrowd::outliers(&job, &params, progress).map_err(locate)?;
-            answer["private"]["outliers"] = found.to_json();
+            let job = of_columns.apply_to(requests::outlier_job(job, &profile, &params))?;
+            let outliers = incrowd::outliers(&job, &params, progress).map_err(locate)?;
+            answer["private"]["outliers"] = outliers.to_json();
         }
         Ok((answer.to_string(), notes))
     })
 }
 
-/// Sweeps algorithms, models and parameters. The answer, and the page about it.
+/// Compares algorithms, models and parameters. Returns the answer and its page.
 #[pyfunction]
 fn compare(
     py: Python<'_>,
@@ -287,13 +331,13 @@ fn compare(
     run(py, progress, move |progress| {
         let JobFile { mut job, provenance, notes } = arguments.comparing(job.as_deref(), table)?;
         let sweep = job.compare.get_or_insert_default().clone();
-        // Results are kept for a later run only if somebody says where.
-        let own =
-            tempfile::tempdir().map_err(|e| Error::resources(format!("cannot make a directory: {e}")))?;
+        // Results are kept for a later run only in a given directory.
+        let own = tempfile::tempdir()
+            .map_err(|e| Error::resources(format!("cannot create a directory: {e}")))?;
         let dir = match sweep.dir {
             Some(_) if job.input.memory.is_some() => {
                 let error = Error::job("results of a table in memory are not kept for a later run");
-                return Err(error.help("leave `output` out, or give the path of the table").into());
+                return Err(error.help("remove `output`, or give the path of the table").into());
             }
             Some(dir) => dir,
             None => own.path().to_owned(),
@@ -307,7 +351,7 @@ fn compare(
     })
 }
 
-/// Publishes a sequence of tables under the same rules.
+/// Publishes a sequence of tables with one job.
 #[pyfunction]
 fn batches(
     py: Python<'_>,
@@ -326,7 +370,7 @@ fn batches(
     })
 }
 
-/// What a model, algorithm, metric or attack means; all of them without a name.
+/// Explains a model, algorithm, metric or attack, or lists all of them without a name.
 #[pyfunction]
 fn explain(py: Python<'_>, name: Option<&str>) -> PyResult<String> {
     let entries = incrowd::explain::entries();
@@ -334,11 +378,11 @@ fn explain(py: Python<'_>, name: Option<&str>) -> PyResult<String> {
         let all: Vec<Json> = entries.iter().map(signatures::entry).collect();
         return Ok(Json::from(all).to_string());
     };
-    let spelled = |entry: &&incrowd::explain::Entry| {
+    let is_named = |entry: &&incrowd::explain::Entry| {
         let plain = |text: &str| text.replace([' ', '_'], "-");
         plain(entry.name) == plain(name)
     };
-    match entries.iter().find(spelled) {
+    match entries.iter().find(is_named) {
         Some(entry) => Ok(signatures::entry(entry).to_string()),
         None => {
             let error = Error::job(format!("there is nothing called `{name}`"));
@@ -348,7 +392,7 @@ fn explain(py: Python<'_>, name: Option<&str>) -> PyResult<String> {
     }
 }
 
-/// What becomes of each value of a column at every level of a hierarchy, the value itself first.
+/// Returns for each value of a column its labels at every level of a hierarchy, the value first.
 #[pyfunction]
 fn levels(
     py: Python<'_>,
@@ -360,13 +404,17 @@ fn levels(
         let labels = |value: &&str| {
             let code = taxonomy.code(value).or_else(|| taxonomy.code(&spec.canonical(value)?))?;
             let label = |level| taxonomy.label(taxonomy.at_level(code, level)).to_owned();
-            Some(std::iter::once((*value).to_owned()).chain((0..=taxonomy.height()).map(label)).collect())
+            Some(
+                std::iter::once((*value).to_owned())
+                    .chain((0..=taxonomy.height()).map(label))
+                    .collect(),
+            )
         };
         values.iter().map(labels).collect()
     })
 }
 
-/// Builds the hierarchy of a column from its values, and asks it something.
+/// Builds the hierarchy of a column from its values and evaluates `ask` on it.
 fn hierarchy_of<T: Send + 'static>(
     py: Python<'_>,
     table: Given,
@@ -384,7 +432,7 @@ fn hierarchy_of<T: Send + 'static>(
     run(py, progress, move |progress| {
         let (file, _) = arguments.making(None, Some(table))?;
         let spec = file.job.column(&column).and_then(|column| column.spec.hierarchy.clone());
-        let spec = spec.ok_or_else(|| Error::job("which hierarchy?"))?;
+        let spec = spec.ok_or_else(|| Error::job("no hierarchy is given"))?;
         let counted = incrowd::column_counts(&file.job.input, &column, progress)?;
         let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
         let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
@@ -393,12 +441,13 @@ fn hierarchy_of<T: Send + 'static>(
         let absent = lint::missing_values(&taxonomy, known);
         let answer = if absent > 0 { None } else { ask(&taxonomy, &spec, &values) };
         answer.ok_or_else(|| {
-            Error::input(format!("column `{column}` has values that its hierarchy lacks")).into()
+            let error = format!("column `{column}` has values that are not in its hierarchy");
+            Error::input(error).into()
         })
     })
 }
 
-/// The hierarchy of a column as an ARX-style file has it: one line per value.
+/// Returns the hierarchy of a column as an ARX-style file: one line per value.
 #[pyfunction]
 fn hierarchy(
     py: Python<'_>,
@@ -410,11 +459,11 @@ fn hierarchy(
     hierarchy_of(py, table, column, kind, progress, |taxonomy, _, _| Some(arx::write(taxonomy)))
 }
 
-/// What is wrong with a hierarchy file, line by line, as JSON.
+/// Checks a hierarchy file and returns the findings as JSON.
 #[pyfunction]
 #[pyo3(name = "lint")]
-fn told_findings(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let found = || -> incrowd::Result<Json> {
+fn lint_file(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let lint_lines = || -> incrowd::Result<Json> {
         let spec = incrowd::job::hierarchy_from_path(&path)?;
         let (findings, lines) = match &spec {
             HierarchySpec::Arx { name, text } => {
@@ -424,18 +473,20 @@ fn told_findings(py: Python<'_>, path: PathBuf) -> PyResult<String> {
             _ => (Vec::new(), 0),
         };
         let is_error = |finding: &&lint::Finding| finding.severity == lint::Severity::Error;
-        let told = |finding: &lint::Finding| {
+        let to_json = |finding: &lint::Finding| {
             let severity = if is_error(&finding) { "error" } else { "warning" };
-            serde_json::json!({ "severity": severity, "line": finding.line, "message": finding.message })
+            serde_json::json!({
+                "severity": severity, "line": finding.line, "message": finding.message,
+            })
         };
         let errors = findings.iter().filter(is_error).count();
-        let all: Vec<Json> = findings.iter().map(told).collect();
+        let all: Vec<Json> = findings.iter().map(to_json).collect();
         Ok(serde_json::json!({ "lines": lines, "errors": errors, "findings": all }))
     };
-    found().map(|found| found.to_string()).map_err(|error| errors::raise(py, error.into()))
+    lint_lines().map(|json| json.to_string()).map_err(|error| errors::raise(py, error.into()))
 }
 
-/// Drafts a job file for a table, and writes it.
+/// Writes a job file for a table.
 #[pyfunction]
 fn init(
     py: Python<'_>,
@@ -445,38 +496,43 @@ fn init(
 ) -> PyResult<Answer> {
     let arguments = Arguments::of(py, Command::Init, arguments)?;
     run(py, progress, move |progress| {
-        let (file, asked) = arguments.looking(Given::Files(tables))?;
+        let (file, asked) = arguments.profiling(Given::Files(tables))?;
         let options = asked.init(file.job)?;
         if options.job.exists() && !asked.flag("force")? {
-            let error = Error::job(format!("`{}` is there already", options.job.display()));
+            let error = Error::job(format!("`{}` already exists", options.job.display()));
             return Err(error
                 .help("choose another file with `output`, or replace it with `force=True`")
                 .into());
         }
         let mut claim = Claim::default();
-        options.input.paths.iter().for_each(|path| claim.reads(path));
+        claim.read_input(&options.input);
         let target = claim.writes(&options.job, "the job file", "output")?;
-        let draft = incrowd::profile::init(&options, progress).map_err(|e| file.provenance.locate(e))?;
+        let draft =
+            incrowd::profile::init(&options, progress).map_err(|e| file.provenance.locate(e))?;
         incrowd::write_file(&target, draft.text.as_bytes(), Audience::Everybody)?;
-        let unsure = draft.profile.columns.iter().filter(|c| !c.proposal.sure).map(|c| c.name.clone());
+        let unsure =
+            draft.profile.columns.iter().filter(|c| !c.proposal.sure).map(|c| c.name.clone());
         let unsure: Vec<String> = unsure.collect();
-        let doubts =
-            (!unsure.is_empty()).then(|| format!("unsure of {}: the file says why", unsure.join(", ")));
-        let answer = serde_json::json!({ "job": options.job, "release": draft.release, "text": draft.text });
+        let doubts = (!unsure.is_empty()).then(|| {
+            let columns = unsure.join(", ");
+            format!("uncertain roles: {columns}; comments in the file explain why")
+        });
+        let answer =
+            serde_json::json!({ "job": options.job, "release": draft.release, "text": draft.text });
         Ok((answer.to_string(), file.notes.into_iter().chain(doubts).collect()))
     })
 }
 
-/// Writes a page. One that is not for everybody only its owner can read.
+/// Writes a page. Only its owner can read a private page.
 #[pyfunction]
 fn write_page(py: Python<'_>, path: PathBuf, text: &str, private: bool) -> PyResult<()> {
     let readers = if private { Audience::Owner } else { Audience::Everybody };
-    let written =
-        Target::decide(&path).and_then(|target| incrowd::write_file(&target, text.as_bytes(), readers));
+    let written = Target::decide(&path)
+        .and_then(|target| incrowd::write_file(&target, text.as_bytes(), readers));
     written.map_err(|error| errors::raise(py, error.into()))
 }
 
-/// What a job file says, as JSON; refused if it is not sound.
+/// Returns a valid job file as JSON.
 #[pyfunction]
 fn read_job(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     let read = || -> Result<Json, Finished> {
@@ -486,8 +542,8 @@ fn read_job(py: Python<'_>, path: PathBuf) -> PyResult<String> {
             .text
             .trim_start_matches('\u{feff}')
             .parse()
-            .map_err(|_| Error::bug("a job file was read that is not TOML"))?;
-        serde_json::to_value(table).map_err(|_| Error::bug("a job file cannot be shown").into())
+            .map_err(|_| Error::bug("a parsed job file is not TOML"))?;
+        serde_json::to_value(table).map_err(|_| Error::bug("a job file is not JSON").into())
     };
     match read() {
         Ok(json) => Ok(json.to_string()),
@@ -495,21 +551,21 @@ fn read_job(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     }
 }
 
-/// The keyword arguments of every function, for the generator.
+/// Returns the keyword arguments of every function, for the generator.
 #[pyfunction]
 #[pyo3(name = "signatures")]
-fn told_signatures() -> String {
+fn all_signatures() -> String {
     signatures::all().to_string()
 }
 
 /// Runs the command line and returns its exit code.
 #[pyfunction]
-fn command(py: Python<'_>, typed: Vec<OsString>) -> u8 {
-    let code = py.detach(|| incrowd_cli::run_command(typed));
+fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    let code = py.detach(|| incrowd_cli::run_command(arguments));
     (0..=u8::MAX).find(|n| ExitCode::from(*n) == code).unwrap_or(2)
 }
 
-/// Removes the files of runs that were interrupted and had no time to do so themselves.
+/// Removes the staged files of interrupted runs.
 #[pyfunction]
 fn abandon_all() {
     incrowd::abandon_all();
@@ -536,12 +592,12 @@ fn _incrowd(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batches, module)?)?;
     module.add_function(wrap_pyfunction!(levels, module)?)?;
     module.add_function(wrap_pyfunction!(hierarchy, module)?)?;
-    module.add_function(wrap_pyfunction!(told_findings, module)?)?;
+    module.add_function(wrap_pyfunction!(lint_file, module)?)?;
     module.add_function(wrap_pyfunction!(init, module)?)?;
     module.add_function(wrap_pyfunction!(write_page, module)?)?;
     module.add_function(wrap_pyfunction!(explain, module)?)?;
     module.add_function(wrap_pyfunction!(read_job, module)?)?;
-    module.add_function(wrap_pyfunction!(told_signatures, module)?)?;
+    module.add_function(wrap_pyfunction!(all_signatures, module)?)?;
     module.add_function(wrap_pyfunction!(serving::serve, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(abandon_all, module)?)

@@ -1,24 +1,24 @@
-//! A verified release, which nobody can change.
+//! A verified, immutable release.
 
 use std::path::PathBuf;
 
 use arrow_array::RecordBatchReader;
 use incrowd::core::text::Block;
 use incrowd::job::Job;
-use incrowd::{Error, Held, Judging, Released, Report};
+use incrowd::{Error, Judging, MemoryRelease, Released, Report};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::errors;
 use crate::tables::{capsule, cells};
 
-/// A release and what is known of it.
+/// A release with its report.
 #[pyclass(frozen, module = "incrowd._incrowd")]
 #[derive(Debug)]
 pub(crate) struct Release {
     job: Job,
     /// The tables, if they are in memory.
-    held: Option<Held>,
+    held: Option<MemoryRelease>,
     paths: Vec<PathBuf>,
     manifest: String,
     answer: String,
@@ -27,22 +27,22 @@ pub(crate) struct Release {
 }
 
 impl Release {
-    /// A release in files, and what is to be said of it.
+    /// Returns a release in files, and its warnings.
     pub(crate) fn in_files(report: Report, job: Job) -> (Release, Vec<String>) {
-        let told = warnings(&report);
-        (Release::new(report, job, None), told)
+        let warnings = warnings(&report);
+        (Release::new(report, job, None), warnings)
     }
 
-    /// A release in memory, and what is to be said of it.
+    /// Returns a release in memory, and its warnings.
     pub(crate) fn in_memory(released: Released, job: Job) -> (Release, Vec<String>) {
         let Released { tables, report } = released;
-        let told = warnings(&report);
-        let held = Held { tables, manifest: report.manifest.clone() };
-        (Release::new(report, job, Some(held)), told)
+        let warnings = warnings(&report);
+        let held = MemoryRelease { tables, manifest: report.manifest.clone() };
+        (Release::new(report, job, Some(held)), warnings)
     }
 
-    fn new(report: Report, mut job: Job, held: Option<Held>) -> Release {
-        // Whoever has the release need not keep the original.
+    fn new(report: Report, mut job: Job, held: Option<MemoryRelease>) -> Release {
+        // The release must not keep the original in memory.
         job.input.memory = None;
         Release {
             manifest: report.manifest.to_json().to_string(),
@@ -55,21 +55,26 @@ impl Release {
         }
     }
 
-    fn reader(&self, py: Python<'_>, table: usize) -> PyResult<impl RecordBatchReader + Send + use<>> {
+    fn reader(
+        &self,
+        py: Python<'_>,
+        table: usize,
+    ) -> PyResult<impl RecordBatchReader + Send + use<>> {
         let held = self.held.as_ref().and_then(|held| held.tables.get(table));
-        let held = held.ok_or_else(|| pyo3::exceptions::PyIndexError::new_err("there is no such table"))?;
+        let held =
+            held.ok_or_else(|| pyo3::exceptions::PyIndexError::new_err("there is no such table"))?;
         held.reader().map_err(|e| errors::raise(py, e.into()))
     }
 
-    /// The column of the original that tells persons apart.
+    /// Returns the person column of the original.
     pub(crate) fn person(&self) -> Option<String> {
         self.job.input.person.clone()
     }
 
-    /// How it is judged: by its manifest, with the hierarchies of its job.
+    /// Returns the release with the models of its manifest and the hierarchies of its job.
     pub(crate) fn judging(&self) -> Judging {
         match &self.held {
-            Some(held) => Judging::of_held(held.clone(), &self.job),
+            Some(held) => Judging::of_memory(held.clone(), &self.job),
             None => {
                 let mut judging = Judging::of(&self.job);
                 judging.models.clear();
@@ -102,26 +107,35 @@ impl Release {
         &self.owner_text
     }
 
-    /// The column of the original that tells persons apart.
+    /// Returns the person column of the original.
     #[getter(person)]
     fn person_column(&self) -> Option<&str> {
         self.job.input.person.as_deref()
     }
 
-    /// The files, if the release is in files.
+    /// Returns the files, if the release is in files.
     #[getter]
     fn paths(&self) -> Vec<PathBuf> {
         self.paths.clone()
     }
 
-    /// What the manifest calls the tables in memory.
+    /// Returns the names of the tables in memory, as in the manifest.
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.held.iter().flat_map(|held| &held.tables).map(|table| table.name().to_owned()).collect()
+        self.held
+            .iter()
+            .flat_map(|held| &held.tables)
+            .map(|table| table.name().to_owned())
+            .collect()
     }
 
-    /// The names of a table's columns, and its first rows as texts.
-    fn head(&self, py: Python<'_>, table: usize, rows: usize) -> PyResult<(Vec<String>, Vec<Vec<String>>)> {
+    /// Returns the column names of a table, and its first rows as texts.
+    fn head(
+        &self,
+        py: Python<'_>,
+        table: usize,
+        rows: usize,
+    ) -> PyResult<(Vec<String>, Vec<Vec<String>>)> {
         let reader = self.reader(py, table)?;
         let names = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
         let mut head: Vec<Vec<String>> = Vec::new();
@@ -131,30 +145,33 @@ impl Release {
             if left == 0 {
                 break;
             }
-            let row = |row: usize| batch.columns().iter().map(|column| cells::text(column, row)).collect();
+            let row = |row: usize| {
+                batch.columns().iter().map(|column| cells::text(column, row)).collect()
+            };
             head.extend((0..batch.num_rows().min(left)).map(row));
         }
         Ok((names, head))
     }
 
-    /// A table in memory as a stream of record batches. Whoever wants other types casts them.
+    /// Returns a table in memory as a stream of record batches. Types are not cast.
     fn stream<'py>(&self, py: Python<'py>, table: usize) -> PyResult<Bound<'py, PyCapsule>> {
         capsule::give(py, self.reader(py, table)?)
     }
 }
 
 fn unread(py: Python<'_>) -> PyErr {
-    errors::raise(py, Error::bug("a release cannot be handed out").into())
+    errors::raise(py, Error::bug("a release cannot be exported").into())
 }
 
 fn warnings(report: &Report) -> Vec<String> {
-    let dropped = (!report.dropped_columns.is_empty())
-        .then(|| format!("not published, because they have no role: {}", report.dropped_columns.join(", ")));
+    let dropped = (!report.dropped_columns.is_empty()).then(|| {
+        format!("not published, because they have no role: {}", report.dropped_columns.join(", "))
+    });
     let warnings = report.warnings.iter().map(|warning| errors::with_arguments(warning));
     dropped.into_iter().chain(warnings).collect()
 }
 
-/// Lines and tables as text; of a release in memory without where its files are.
+/// Renders lines and tables as text. Lines about files are omitted for a release in memory.
 fn text(blocks: &[Block], in_memory: bool) -> String {
     let mut out = String::new();
     for block in blocks {
@@ -167,10 +184,11 @@ fn text(blocks: &[Block], in_memory: bool) -> String {
     out
 }
 
-/// A table without frames: the first column left, the others right.
+/// Formats a table without borders. The first column is aligned left, the others right.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |c: usize| rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max();
+    let width =
+        |c: usize| rows.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0)).collect();
     let line = |row: &Vec<String>| {
         let cell = |(c, cell): (usize, &String)| match c {

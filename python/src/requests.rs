@@ -1,4 +1,4 @@
-//! Arguments that are no keys of a job: what is measured, who attacks, what a profile looks at.
+//! Arguments that are not keys of a job: those of measures, attacks and profiles.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::arguments::Asked;
 
-/// What such an argument takes.
+/// The type of such an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     Names,
@@ -23,7 +23,7 @@ pub(crate) enum Takes {
     File,
     /// A table in memory or in a file.
     Table,
-    /// A release, or a table that somebody published, in memory or in a file.
+    /// A release or another published table, in memory or in a file.
     Release,
     /// Numbers by name.
     Numbers,
@@ -35,7 +35,7 @@ pub(crate) enum Takes {
     Method,
 }
 
-/// An argument that is no key of a job.
+/// An argument that is not a key of a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) name: &'static str,
@@ -45,19 +45,29 @@ pub(crate) struct Request {
     pub(crate) on: &'static [Command],
 }
 
-const fn request(name: &'static str, takes: Takes, on: &'static [Command], about: &'static str) -> Request {
+const fn request(
+    name: &'static str,
+    takes: Takes,
+    on: &'static [Command],
+    about: &'static str,
+) -> Request {
     Request { name, takes, default: "", about, on }
 }
 
 const MEASURES: &[Command] = &[Measure, Report];
 
-/// All of them.
+/// All such arguments.
 pub(crate) const REQUESTS: &[Request] = &[
-    request("only", Takes::Names, &[Measure, Attack], "Only these measures or attacks (see `explain`)"),
-    request("pairs", Takes::Flag, MEASURES, "Measure every pair of columns too"),
+    request(
+        "only",
+        Takes::Names,
+        &[Measure, Attack],
+        "Only these measures or attacks (see `explain`)",
+    ),
+    request("pairs", Takes::Flag, MEASURES, "Also measure every pair of columns"),
     Request {
         default: "1000",
-        ..request("queries", Takes::Count, MEASURES, "How many random count queries to ask")
+        ..request("queries", Takes::Count, MEASURES, "The number of random count queries")
     },
     Request {
         default: "1",
@@ -65,7 +75,7 @@ pub(crate) const REQUESTS: &[Request] = &[
             "seed",
             Takes::Count,
             MEASURES,
-            "Which queries and which sample: the same seed draws the same",
+            "The seed of the queries and the sample; equal seeds give equal results",
         )
     },
     Request {
@@ -74,12 +84,17 @@ pub(crate) const REQUESTS: &[Request] = &[
             "selectivity",
             Takes::Number,
             MEASURES,
-            "The share of the records a query selects if they lie evenly",
+            "The share of the records a query selects if the values are evenly distributed",
         )
     },
     Request {
         default: "3",
-        ..request("dimensions", Takes::Count, MEASURES, "How many quasi-identifiers a query has ranges on")
+        ..request(
+            "dimensions",
+            Takes::Count,
+            MEASURES,
+            "The number of quasi-identifiers a query has ranges on",
+        )
     },
     request(
         "target",
@@ -92,48 +107,60 @@ pub(crate) const REQUESTS: &[Request] = &[
         "second",
         Takes::Release,
         &[Attack],
-        "Another release about some of the same people: a release, a DataFrame, or the path of a file",
+        "Another release about some of the same people: a release, a DataFrame, or the path of a \
+         file",
     ),
     request(
         "outliers",
         Takes::Params,
         &[Attack, Profile],
-        "What an outlier is, in the parameters of plain-k-anonymity",
+        "The definition of an outlier, as parameters of plain-k-anonymity",
     ),
     request(
         "epsilon",
         Takes::Amounts,
         &[Attack],
-        "How near a guess of a number must come: {\"income\": 500} or \"5%\"",
+        "How close a guess of a number must be to count as correct: {\"income\": 500} or \"5%\"",
     ),
     request(
         "suppression",
         Takes::Method,
         &[Attack],
-        "How records were withheld, if the manifest does not say",
+        "The suppression step, if it is not in the manifest",
     ),
     request(
         "original_size",
         Takes::Count,
         &[Attack],
-        "How many records the table had before some were withheld",
+        "The number of records before the suppression step",
     ),
-    request("threshold", Takes::Numbers, &[Attack], "Who counts as at risk: {\"homogeneity\": 0.8}"),
-    request("limit", Takes::Numbers, &[Attack], "What must not be exceeded: {\"prosecutor\": 0.1}"),
+    request(
+        "threshold",
+        Takes::Numbers,
+        &[Attack],
+        "The risk from which a person counts as at risk: {\"homogeneity\": 0.8}",
+    ),
+    request("limit", Takes::Numbers, &[Attack], "Limits on the risks: {\"prosecutor\": 0.1}"),
     request(
         "details",
         Takes::File,
         &[Attack],
-        "Write every released row with its risks to a CSV file: not for publication",
+        "Write every released row with its risks to a CSV file, which must not be published",
     ),
     request(
         "check",
         Takes::File,
         &[Verify],
-        "The key that the manifest must be signed with (`sign`): without such a signature the check fails",
+        "The key the manifest must be signed with (`sign`); the check fails without a valid \
+         signature",
     ),
-    request("quasi", Takes::Names, &[Profile], "The quasi-identifiers on which uniqueness is measured"),
-    request("columns", Takes::Names, &[Profile], "Look at these columns only"),
+    request(
+        "quasi",
+        Takes::Names,
+        &[Profile],
+        "The quasi-identifiers on which uniqueness is measured",
+    ),
+    request("columns", Takes::Names, &[Profile], "Profile only these columns"),
     Request {
         default: "0.05",
         ..request(
@@ -147,31 +174,42 @@ pub(crate) const REQUESTS: &[Request] = &[
         "max_columns",
         Takes::Count,
         &[Profile],
-        "How many columns such a set has at most: 3, fewer for very large tables",
+        "The largest number of columns in a set: 3, fewer for very large tables",
     ),
     request(
         "population_size",
         Takes::Count,
         &[Profile],
-        "How many people the population has that the table is a sample of",
+        "The number of people in the population the table is a sample of",
     ),
-    request("sampling_fraction", Takes::Number, &[Profile], "Which share of the population the table is"),
-    Request { default: "releases", ..request("dir", Takes::File, &[Batches], "Where the releases go") },
+    request(
+        "sampling_fraction",
+        Takes::Number,
+        &[Profile],
+        "The share of the population that is in the table",
+    ),
+    Request {
+        default: "releases",
+        ..request("dir", Takes::File, &[Batches], "The directory of the releases")
+    },
     request(
         "same_people",
         Takes::Flag,
         &[Batches],
-        "Join each release with the one before it, as if people were in both",
+        "Also join each release with the previous one, as if people were in both",
     ),
     Request { default: "job.toml", ..request("output", Takes::File, &[Init], "The job file") },
-    Request { default: "10", ..request("k", Takes::Count, &[Init], "How many records a group has at least") },
+    Request {
+        default: "10",
+        ..request("k", Takes::Count, &[Init], "The smallest number of records in a group")
+    },
     request(
         "preset",
         Takes::Text,
         &[Init],
-        "What a rule or a custom asks of columns: `hipaa` (Safe Harbor) or `public-use`",
+        "A published rule to follow: `hipaa` (Safe Harbor) or `public-use`",
     ),
-    request("force", Takes::Flag, &[Init], "Replace the job file if it is there"),
+    request("force", Takes::Flag, &[Init], "Replace the job file if it exists"),
 ];
 
 /// Those of a command.
@@ -188,14 +226,17 @@ impl Asked {
         let names = match self.get(name) {
             None => Some(Vec::new()),
             Some(Json::String(one)) => Some(vec![one.clone()]),
-            Some(Json::Array(all)) => all.iter().map(|one| one.as_str().map(str::to_owned)).collect(),
+            Some(Json::Array(all)) => {
+                all.iter().map(|one| one.as_str().map(str::to_owned)).collect()
+            }
             Some(_) => None,
         };
         names.ok_or_else(|| refuse(name, "a name or a list of names"))
     }
 
     fn text(&self, name: &str) -> Result<Option<String>> {
-        let text = |given: &Json| given.as_str().map(str::to_owned).ok_or_else(|| refuse(name, "a text"));
+        let text =
+            |given: &Json| given.as_str().map(str::to_owned).ok_or_else(|| refuse(name, "a text"));
         self.get(name).map(text).transpose()
     }
 
@@ -209,7 +250,8 @@ impl Asked {
     }
 
     fn count(&self, name: &str) -> Result<Option<u64>> {
-        let count = |given: &Json| given.as_u64().ok_or_else(|| refuse(name, "a whole number, 0 or more"));
+        let count =
+            |given: &Json| given.as_u64().ok_or_else(|| refuse(name, "a whole number, 0 or more"));
         self.get(name).map(count).transpose()
     }
 
@@ -232,25 +274,25 @@ impl Asked {
         self.table(name, takes)?.into_iter().map(number).collect()
     }
 
-    /// What to measure.
+    /// Returns the measures to compute.
     pub(crate) fn measures(&self) -> Result<Ask> {
-        let usual = Workload::default();
-        let whole = |name: &str, usual: usize, most: u64| match self.count(name)? {
-            None => Ok(usual),
+        let default = Workload::default();
+        let whole = |name: &str, default: usize, most: u64| match self.count(name)? {
+            None => Ok(default),
             Some(n) if (1..=most).contains(&n) => Ok(n as usize),
             Some(_) => Err(refuse(name, &format!("a whole number from 1 to {most}"))),
         };
         let workload = Workload {
-            queries: whole("queries", usual.queries, 1_000_000)?,
-            seed: self.count("seed")?.unwrap_or(usual.seed),
-            selectivity: self.number("selectivity")?.unwrap_or(usual.selectivity),
-            dimensions: whole("dimensions", usual.dimensions, u64::from(u32::MAX))?,
+            queries: whole("queries", default.queries, 1_000_000)?,
+            seed: self.count("seed")?.unwrap_or(default.seed),
+            selectivity: self.number("selectivity")?.unwrap_or(default.selectivity),
+            dimensions: whole("dimensions", default.dimensions, u64::from(u32::MAX))?,
         };
         let only = self.names("only")?;
         Ok(Ask { only, pairs: self.flag("pairs")?, workload, target: self.text("target")? })
     }
 
-    /// With what to attack.
+    /// Returns the settings of the attacks.
     pub(crate) fn attacks(&self) -> Result<AttackRequest> {
         let outliers = self.outliers()?.unwrap_or_default();
         let suppression = self.get("suppression").map(method).transpose()?;
@@ -272,22 +314,28 @@ impl Asked {
         })
     }
 
-    /// What an outlier is.
+    /// Returns the definition of an outlier.
     pub(crate) fn outliers(&self) -> Result<Option<Vec<(String, Value)>>> {
-        let given = self.get("outliers").map(|_| self.table("outliers", "parameters by name")).transpose()?;
+        let given = self
+            .get("outliers")
+            .map(|_| self.table("outliers", "parameters by name"))
+            .transpose()?;
         given.map(|params| model("plain-k-anonymity", &params)).transpose()
     }
 
-    /// What a job file is made from.
-    #[allow(clippy::needless_update, reason = "what else there may be to ask is left as it is")]
+    /// Returns the options of `init`.
+    #[allow(clippy::needless_update, reason = "later options keep their defaults")]
     pub(crate) fn init(&self, job: Job) -> Result<InitOptions> {
         let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
         let k = self.count("k")?.unwrap_or(10);
         let file = self.path("output")?.unwrap_or_else(|| PathBuf::from("job.toml"));
         let preset = self.text("preset")?.map(|name| {
-            let found = Preset::ALL.iter().find(|(known, _)| *known == name).map(|(_, preset)| *preset);
+            let preset =
+                Preset::ALL.iter().find(|(known, _)| *known == name).map(|(_, preset)| *preset);
             let known = Preset::ALL.iter().map(|(known, _)| *known);
-            found.ok_or_else(|| Error::job(format!("there is no preset `{name}`")).help_near(&name, known))
+            preset.ok_or_else(|| {
+                Error::job(format!("there is no preset `{name}`")).help_near(&name, known)
+            })
         });
         Ok(InitOptions {
             input: job.input,
@@ -299,12 +347,14 @@ impl Asked {
         })
     }
 
-    /// What to look at.
+    /// Returns the options of `profile`.
     pub(crate) fn profile(&self, input: Input) -> Result<ProfileOptions> {
-        let usual = ProfileOptions::default();
+        let default = ProfileOptions::default();
         let sampling = match (self.count("population_size")?, self.number("sampling_fraction")?) {
             (Some(_), Some(_)) => {
-                return Err(Error::job("`population_size` and `sampling_fraction` cannot be given together"));
+                return Err(Error::job(
+                    "`population_size` and `sampling_fraction` cannot be given together",
+                ));
             }
             (Some(size), None) => Some(Sampling::PopulationSize(size)),
             (None, fraction) => fraction.map(Sampling::Fraction),
@@ -314,32 +364,37 @@ impl Asked {
             columns: self.names("columns")?,
             quasi: self.names("quasi")?,
             sampling,
-            share: self.number("share")?.unwrap_or(usual.share),
+            share: self.number("share")?.unwrap_or(default.share),
             most: self.count("max_columns")?.map(|n| n as usize),
-            ..usual
+            ..default
         })
     }
 }
 
-/// A job to count outliers by: on the quasi-identifiers that the profile measured uniqueness on, and the sensitive column that is
-/// meant.
-pub(crate) fn on_the_same_columns(
+/// Returns the job that counts outliers: on the quasi-identifiers of the profile, and on the given
+/// or proposed sensitive columns.
+pub(crate) fn outlier_job(
     mut job: Job,
     profile: &incrowd::Profile,
     params: &[(String, Value)],
 ) -> Job {
     let on = params.iter().find(|(name, _)| name == "on").map(|(_, value)| value.to_string());
-    let proposed = profile.columns.iter().filter(|column| column.proposal.role == RoleName::Sensitive);
-    let sensitive = on.map_or_else(|| proposed.map(|column| column.name.clone()).collect(), |on| vec![on]);
-    let measured =
-        profile.uniqueness.iter().flat_map(|u| &u.columns).map(|&c| profile.columns[c].name.clone());
+    let proposed =
+        profile.columns.iter().filter(|column| column.proposal.role == RoleName::Sensitive);
+    let sensitive =
+        on.map_or_else(|| proposed.map(|column| column.name.clone()).collect(), |on| vec![on]);
+    let measured = profile
+        .uniqueness
+        .iter()
+        .flat_map(|u| &u.columns)
+        .map(|&c| profile.columns[c].name.clone());
     let quasi: Vec<String> = measured.filter(|name| !sensitive.contains(name)).collect();
     quasi.iter().for_each(|name| job.set_role(name, RoleName::Quasi));
     sensitive.iter().for_each(|name| job.set_role(name, RoleName::Sensitive));
     job
 }
 
-/// `prosecutor` or `prosecutor.average`.
+/// Parses `prosecutor` or `prosecutor.average`.
 fn limit((name, most): (String, f64)) -> Result<Limit> {
     let (attack, quantity) = match name.split_once('.') {
         None => (name.as_str(), None),
@@ -354,27 +409,31 @@ fn limit((name, most): (String, f64)) -> Result<Limit> {
     Ok(Limit { attack: attack.to_owned(), quantity, most })
 }
 
-/// 500, or "5%" of the guess.
+/// Parses 500, or "5%" of the guess.
 fn epsilon((column, given): (&String, &Json)) -> Result<(String, Epsilon)> {
-    let percent = |text: &str| text.trim().strip_suffix('%').and_then(|x| x.trim().parse::<f64>().ok());
+    let percent =
+        |text: &str| text.trim().strip_suffix('%').and_then(|x| x.trim().parse::<f64>().ok());
     let epsilon = match given {
         Json::String(text) => percent(text).map(|x| Epsilon::Relative(x / 100.0)),
         given => given.as_f64().map(Epsilon::Absolute),
     };
     epsilon.map(|epsilon| (column.clone(), epsilon)).ok_or_else(|| {
-        refuse("epsilon", "amounts by column such as {\"income\": 500}, or percentages such as \"5%\"")
+        refuse(
+            "epsilon",
+            "amounts by column such as {\"income\": 500}, or percentages such as \"5%\"",
+        )
     })
 }
 
-/// Parameters of a model as a job would read them.
+/// Parses the parameters of a model like a job.
 fn model(name: &str, params: &Map<String, Json>) -> Result<Vec<(String, Value)>> {
     let mut builder = JobBuilder::default();
-    builder.promise(name, name, &Json::Object(params.clone())).map_err(|refused| refused.error)?;
+    builder.model(name, name, &Json::Object(params.clone())).map_err(|refused| refused.error)?;
     let job = builder.finish_judging().map_err(|refused| refused.error)?.job;
     Ok(job.models.into_iter().flat_map(|model| model.params).collect())
 }
 
-/// A suppression method with its parameters, as a job would read it.
+/// Parses a suppression method with its parameters like a job.
 fn method(given: &Json) -> Result<(String, Vec<(String, Value)>)> {
     use incrowd::job::keys::{Section, flags_of};
     let mut builder = JobBuilder::default();

@@ -1,4 +1,4 @@
-//! The pages in a browser, of a table in memory or in a file.
+//! The browser interface for a table in memory or in a file.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -11,60 +11,70 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::tables::Given;
 
-/// How often interruptions are looked for.
-const LOOK: Duration = Duration::from_millis(50);
+/// The interval between checks for interruptions.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What the server says.
-enum Said {
+/// A message of the server thread.
+enum ServerMessage {
     Ready(Ready),
     Ended(incrowd::Result<()>),
 }
 
-/// Serves the pages until somebody interrupts. `told` is called with the address, and with a private file that leads to it.
+/// Runs the server until an interruption. `ready` is called with the address and with the path of a
+/// private file that redirects to it.
 #[pyfunction]
 pub(crate) fn serve(
     py: Python<'_>,
     table: Option<Given>,
     port: u16,
     max_upload: u64,
-    told: Py<PyAny>,
+    ready: Py<PyAny>,
 ) -> PyResult<()> {
     let one = |mut paths: Vec<PathBuf>| match paths.len() {
         1 => Ok(Table::File(paths.remove(0))),
-        _ => Err(errors::raise(py, Error::input("the pages show one table, in one file").into())),
+        _ => Err(errors::raise(py, Error::input("the table must be a single file").into())),
     };
     let table = match table {
         None => None,
         Some(Given::Memory(batches)) => Some(Table::Memory(batches)),
         Some(Given::Files(paths)) => Some(one(paths)?),
     };
-    let options = Options { port, table, most_bytes: max_upload.saturating_mul(1 << 20) };
+    let options = Options { port, table, max_upload: max_upload.saturating_mul(1 << 20) };
     let stop = Stop::default();
     let (send, receive) = mpsc::channel();
     let theirs = stop.clone();
     let serving = std::thread::Builder::new().name("incrowd serve".to_owned()).spawn(move || {
-        let ready = send.clone();
-        let ended = incrowd_web::serve(options, &theirs, |at| drop(ready.send(Said::Ready(at.clone()))));
-        drop(send.send(Said::Ended(ended)));
+        let sender = send.clone();
+        let ended = incrowd_web::serve(options, &theirs, |at| {
+            drop(sender.send(ServerMessage::Ready(at.clone())));
+        });
+        drop(send.send(ServerMessage::Ended(ended)));
     });
-    serving.map_err(|e| errors::raise(py, Error::resources(format!("cannot start a thread: {e}")).into()))?;
+    serving.map_err(|e| {
+        errors::raise(py, Error::resources(format!("cannot start a thread: {e}")).into())
+    })?;
     let receive = Mutex::new(receive);
     let wait = |time| receive.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(time);
     loop {
-        let heard = match py.detach(|| wait(LOOK)) {
-            Ok(Said::Ended(ended)) => return ended.map_err(|error| errors::raise(py, error.into())),
-            Ok(Said::Ready(ready)) => told.call1(py, (ready.address, ready.page)).map(drop),
+        let result = match py.detach(|| wait(CHECK_INTERVAL)) {
+            Ok(ServerMessage::Ended(ended)) => {
+                return ended.map_err(|error| errors::raise(py, error.into()));
+            }
+            Ok(ServerMessage::Ready(at)) => ready.call1(py, (at.address, at.page)).map(drop),
             Err(mpsc::RecvTimeoutError::Timeout) => py.check_signals(),
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(errors::raise(py, Error::bug("the server ended without a word").into()));
+                return Err(errors::raise(
+                    py,
+                    Error::bug("the server thread ended without a message").into(),
+                ));
             }
         };
-        if let Err(error) = heard {
+        if let Err(error) = result {
             stop.stop();
-            // Its uploads are gone when it has ended.
+            // The server removes its uploads before it ends.
             while !matches!(
-                py.detach(|| wait(LOOK)),
-                Ok(Said::Ended(_)) | Err(mpsc::RecvTimeoutError::Disconnected)
+                py.detach(|| wait(CHECK_INTERVAL)),
+                Ok(ServerMessage::Ended(_)) | Err(mpsc::RecvTimeoutError::Disconnected)
             ) {}
             return Err(error);
         }

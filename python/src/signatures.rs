@@ -1,19 +1,19 @@
-//! What the functions of the package take, as JSON for the generator of `incrowd/_functions.py`: from the table of keys, the
-//! lists of cards, and the arguments that are neither.
+//! The arguments of the functions as JSON for the generator of `incrowd/_functions.py`: from the
+//! list of keys, the cards, and the other arguments.
 
 use incrowd::explain::{Entry, takes};
 use incrowd::job::keys::{Command, Form, Key, Kind};
-use incrowd::job::{argument_name, main_param, promise_name};
+use incrowd::job::{argument_name, main_param, model_argument};
 use incrowd::model::MODELS;
 use incrowd::recode::ALGORITHMS;
 use incrowd::recode::suppression::SUPPRESSIONS;
 use incrowd::{ATTACKS, Param, ParamKind};
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{keys_of, promises, takes_table};
+use crate::arguments::{has_models, keys_of, takes_table};
 use crate::requests::{Takes, requests_of};
 
-/// Everything the generator needs.
+/// Returns the input of the generator.
 pub(crate) fn all() -> Json {
     let commands = Command::ALL.iter().map(|&command| {
         let name = format!("{command:?}").to_lowercase();
@@ -22,7 +22,7 @@ pub(crate) fn all() -> Json {
     let model = |card: &&incrowd::model::Card| {
         json!({
             "name": card.name,
-            "argument": promise_name(card.name),
+            "argument": model_argument(card.name),
             "about": card.promise,
             "main": main_param(card.params).map(|param| param.name),
             "params": card.params.iter().map(param).collect::<Vec<_>>(),
@@ -61,12 +61,12 @@ fn arguments(command: Command) -> Vec<Json> {
         })
     });
     let mut all: Vec<Json> = of_keys.collect();
-    if promises(command) {
+    if has_models(command) {
         all.extend(MODELS.iter().map(|card| {
             json!({
-                "name": promise_name(card.name),
-                "heading": "Promises",
-                "form": "promise",
+                "name": model_argument(card.name),
+                "heading": "Privacy models",
+                "form": "model",
                 "kind": card.name,
                 "default": [],
                 "about": card.promise,
@@ -78,7 +78,7 @@ fn arguments(command: Command) -> Vec<Json> {
         let default = if request.default.is_empty() { vec![] } else { vec![request.default] };
         json!({
             "name": request.name,
-            "heading": "Asked",
+            "heading": "Other arguments",
             "form": "request",
             "kind": match request.takes {
                 Takes::Names => "texts",
@@ -148,7 +148,7 @@ fn param(param: &Param) -> Json {
     })
 }
 
-/// What is told of anything with a name.
+/// Returns the explanation of a model, algorithm, metric or attack.
 pub(crate) fn entry(entry: &Entry) -> Json {
     json!({
         "name": entry.name,
@@ -158,7 +158,11 @@ pub(crate) fn entry(entry: &Entry) -> Json {
         "needs": entry.needs,
         "better": entry.better.map(incrowd::core::Better::words),
         "paper": entry.paper,
-        "repeatable": entry.repeatable.iter().map(|(name, word)| json!([name, word])).collect::<Vec<_>>(),
+        "repeatable": entry
+            .repeatable
+            .iter()
+            .map(|(name, word)| json!([name, word]))
+            .collect::<Vec<_>>(),
         "local": entry.local,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })

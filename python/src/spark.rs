@@ -1,5 +1,5 @@
-//! Tables that Spark holds: the compiled half of `incrowd.spark`. Whatever is done there is done by objects of Python with the
-//! methods that are called here; only counts and plans pass between, as streams of record batches.
+//! The compiled part of `incrowd.spark`. Spark work is done by Python objects whose methods are
+//! called here. Only counts and plans are exchanged, as streams of record batches.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{Schema, SchemaRef};
 use incrowd::engine::{
-    Asked, Order, Part, PersonColumn, Places, PlannedPart, Receipt, Remote, RemoteEngine, RemoteParts,
-    RemotePlan, RemoteStore, Rows, Whole,
+    Asked, Order, Part, PersonColumn, Places, PlannedPart, Receipt, Remote, RemoteEngine,
+    RemoteParts, RemotePlan, RemoteStore, Rows, Whole,
 };
 use incrowd::job::keys::Command;
 use incrowd::{Batches, Error, Source};
@@ -22,10 +22,10 @@ use crate::release::Release;
 use crate::tables::{Given, capsule};
 use crate::work::run;
 
-/// What a table that another system holds has.
+/// The attribute of Python tables that another system holds.
 pub(crate) const REMOTE: &str = "__incrowd_remote__";
 
-/// Rows on their way to Python.
+/// A stream of rows for Python.
 #[pyclass(frozen, module = "incrowd._incrowd")]
 #[derive(Debug)]
 pub(crate) struct Stream {
@@ -53,20 +53,22 @@ impl Stream {
     }
 }
 
-/// The rows that an object of Python hands out.
+/// Reads the rows of a Python object.
 fn rows(object: &Bound<'_, PyAny>) -> PyResult<Rows> {
     let capsule = object.call_method1("__arrow_c_stream__", (object.py().None(),))?;
     let (schema, batches) = capsule::take(capsule.cast()?)?;
     let plain = SchemaRef::new(Schema::new(schema.fields().clone()));
-    let batches =
-        batches.into_iter().map(|batch| RecordBatch::try_new(plain.clone(), batch.columns().to_vec()));
+    let batches = batches
+        .into_iter()
+        .map(|batch| RecordBatch::try_new(plain.clone(), batch.columns().to_vec()));
     let odd = |_| pyo3::exceptions::PyValueError::new_err("batches of different columns");
     let batches = batches.collect::<Result<_, _>>().map_err(odd)?;
     Ok((plain, batches))
 }
 
-/// An exception of Python as an error. What is not an error of ours is told by its kind alone: its text may hold a cell.
-fn told(py: Python<'_>, raised: &PyErr) -> Error {
+/// Converts a Python exception. Of exceptions that are not ours only the class is shown, because
+/// the message may contain a cell.
+fn converted(py: Python<'_>, raised: &PyErr) -> Error {
     let value = raised.value(py);
     let text = |name: &str| value.getattr(name).ok().and_then(|text| text.extract::<String>().ok());
     let kind = value.get_type().name().map(|name| name.to_string()).unwrap_or_default();
@@ -89,7 +91,7 @@ fn told(py: Python<'_>, raised: &PyErr) -> Error {
     }
 }
 
-/// Calls a method and takes what it answers.
+/// Calls a method and converts its result.
 fn call<T>(
     object: &Py<PyAny>,
     method: &str,
@@ -101,7 +103,7 @@ fn call<T>(
             let arguments = pyo3::types::PyTuple::new(py, arguments(py)?)?;
             answer(object.bind(py).call_method1(method, arguments)?)
         };
-        called().map_err(|raised: PyErr| told(py, &raised))
+        called().map_err(|raised: PyErr| converted(py, &raised))
     })
 }
 
@@ -110,7 +112,7 @@ fn any<'py, T: IntoPyObject<'py>>(py: Python<'py>, value: T) -> PyResult<Bound<'
     Ok(made.into_any().into_bound())
 }
 
-/// A DataFrame of Spark.
+/// A Spark DataFrame.
 pub(crate) struct SparkTable {
     object: Py<PyAny>,
     name: String,
@@ -132,10 +134,16 @@ impl SparkTable {
         let name = object.getattr("name")?.extract()?;
         let knows = |what: &str| object.getattr(what)?.extract();
         let (knows_persons, knows_weights) = (knows("knows_persons")?, knows("knows_weights")?);
-        Ok(SparkTable { object: object.clone().unbind(), name, schema, knows_persons, knows_weights })
+        Ok(SparkTable {
+            object: object.clone().unbind(),
+            name,
+            schema,
+            knows_persons,
+            knows_weights,
+        })
     }
 
-    /// Counts with what a column says beside, or without one with what is kept beside the table.
+    /// Counts rows with a column of persons or weights, or with the stored ones.
     fn count_beside(
         &self,
         method: &str,
@@ -151,7 +159,7 @@ impl SparkTable {
         )
     }
 
-    /// A table for any function that takes one.
+    /// Wraps a Spark table as input.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
         Ok(Batches::remote(Arc::new(SparkTable::new(object)?)))
     }
@@ -167,18 +175,32 @@ impl Remote for SparkTable {
     }
 
     fn count(&self, columns: &[String]) -> incrowd::Result<Rows> {
-        call(&self.object, "count", |py| Ok(vec![any(py, columns.to_vec())?]), |answer| rows(&answer))
+        call(
+            &self.object,
+            "count",
+            |py| Ok(vec![any(py, columns.to_vec())?]),
+            |answer| rows(&answer),
+        )
     }
 
     fn alone(&self, sets: &[Vec<String>]) -> incrowd::Result<Vec<u64>> {
-        call(&self.object, "alone", |py| Ok(vec![any(py, sets.to_vec())?]), |answer| answer.extract())
+        call(
+            &self.object,
+            "unique_records",
+            |py| Ok(vec![any(py, sets.to_vec())?]),
+            |answer| answer.extract(),
+        )
     }
 
     fn knows_persons(&self) -> bool {
         self.knows_persons
     }
 
-    fn count_persons(&self, columns: &[String], person: Option<PersonColumn<'_>>) -> incrowd::Result<Rows> {
+    fn count_persons(
+        &self,
+        columns: &[String],
+        person: Option<PersonColumn<'_>>,
+    ) -> incrowd::Result<Rows> {
         let (name, missing) = person.map(|own| (own.name, own.missing)).unzip();
         self.count_beside("count_persons", columns, name, missing.unwrap_or_default())
     }
@@ -197,7 +219,12 @@ impl Remote for SparkTable {
     }
 
     fn alone_persons(&self, sets: &[Vec<String>]) -> incrowd::Result<(Vec<u64>, u64)> {
-        call(&self.object, "alone_persons", |py| Ok(vec![any(py, sets.to_vec())?]), |answer| answer.extract())
+        call(
+            &self.object,
+            "unique_persons",
+            |py| Ok(vec![any(py, sets.to_vec())?]),
+            |answer| answer.extract(),
+        )
     }
 
     fn repeating(&self, columns: &[String], missing: &[String]) -> incrowd::Result<Vec<String>> {
@@ -214,7 +241,7 @@ impl Remote for SparkTable {
     }
 }
 
-/// Where Spark puts a release.
+/// The store of a release in Spark.
 #[derive(Debug)]
 struct SparkStore {
     object: Py<PyAny>,
@@ -223,13 +250,12 @@ struct SparkStore {
 impl RemoteStore for SparkStore {
     fn begin(&mut self, places: &Places) -> incrowd::Result<()> {
         if places.tables.len() != 1 {
-            return Err(Error::job(
-                "a release of several tables cannot be put in place by Spark all at once",
-            )
-            .help("choose an algorithm that publishes one table")
-            .at("algorithm.name"));
+            return Err(Error::job("Spark cannot publish a release of several tables atomically")
+                .help("choose an algorithm that publishes one table")
+                .at("algorithm.name"));
         }
-        call(&self.object, "begin", |_| Ok(Vec::new()), |_| Ok(()))
+        let replace = places.replace;
+        call(&self.object, "begin", |py| Ok(vec![any(py, replace)?]), |_| Ok(()))
     }
 
     fn count_and_keep(&mut self, columns: &[String], asked: Asked<'_>) -> incrowd::Result<Rows> {
@@ -250,7 +276,12 @@ impl RemoteStore for SparkStore {
                 any(py, missing.to_vec())?,
             ])
         }
-        call(&self.object, "count_and_keep", |py| arguments(py, columns, asked), |answer| rows(&answer))
+        call(
+            &self.object,
+            "count_and_keep",
+            |py| arguments(py, columns, asked),
+            |answer| rows(&answer),
+        )
     }
 
     fn stage(&mut self, _: usize, plan: &RemotePlan) -> incrowd::Result<u64> {
@@ -263,12 +294,18 @@ impl RemoteStore for SparkStore {
     }
 
     fn open(&self, _: usize) -> incrowd::Result<Arc<dyn Remote>> {
-        let opened = |answer: Bound<'_, PyAny>| Ok(Arc::new(SparkTable::new(&answer)?) as Arc<dyn Remote>);
+        let opened =
+            |answer: Bound<'_, PyAny>| Ok(Arc::new(SparkTable::new(&answer)?) as Arc<dyn Remote>);
         call(&self.object, "open", |_| Ok(Vec::new()), opened)
     }
 
     fn publish(&mut self, manifest: &[u8]) -> incrowd::Result<()> {
-        call(&self.object, "publish", |py| Ok(vec![PyBytes::new(py, manifest).into_any()]), |_| Ok(()))
+        call(
+            &self.object,
+            "publish",
+            |py| Ok(vec![PyBytes::new(py, manifest).into_any()]),
+            |_| Ok(()),
+        )
     }
 
     fn parts(&mut self) -> Option<&mut dyn RemoteParts> {
@@ -276,14 +313,19 @@ impl RemoteStore for SparkStore {
     }
 
     fn discard(&mut self) {
-        // Whoever discards has an error to tell already.
+        // Another error is already reported.
         drop(call(&self.object, "discard", |_| Ok(Vec::new()), |_| Ok(())));
     }
 }
 
 impl RemoteParts for SparkStore {
     fn too_many(&mut self, columns: &[String]) -> incrowd::Result<Option<(u64, u64)>> {
-        call(&self.object, "too_many", |py| Ok(vec![any(py, columns.to_vec())?]), |answer| answer.extract())
+        call(
+            &self.object,
+            "too_many",
+            |py| Ok(vec![any(py, columns.to_vec())?]),
+            |answer| answer.extract(),
+        )
     }
 
     fn fold(&mut self, columns: &[String]) -> incrowd::Result<()> {
@@ -331,7 +373,12 @@ impl RemoteParts for SparkStore {
     }
 
     fn rows(&mut self, part: &Part) -> incrowd::Result<Rows> {
-        call(&self.object, "part_rows", |py| Ok(vec![any(py, part.clone())?]), |answer| rows(&answer))
+        call(
+            &self.object,
+            "part_rows",
+            |py| Ok(vec![any(py, part.clone())?]),
+            |answer| rows(&answer),
+        )
     }
 
     fn keep(&mut self, plan: &RemotePlan) -> incrowd::Result<()> {
@@ -348,7 +395,8 @@ impl RemoteParts for SparkStore {
             parts: &[Part],
             whole: &Whole,
         ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-            let column = |(name, rows): &(String, Rows)| Ok((name.clone(), Py::new(py, Stream::of(rows))?));
+            let column =
+                |(name, rows): &(String, Rows)| Ok((name.clone(), Py::new(py, Stream::of(rows))?));
             let columns = whole.columns.iter().map(column).collect::<PyResult<Vec<_>>>()?;
             Ok(vec![any(py, parts.to_vec())?, any(py, columns)?, any(py, whole.marker.clone())?])
         }
@@ -364,7 +412,7 @@ impl RemoteParts for SparkStore {
     }
 }
 
-/// A plan as the arguments of a method.
+/// Converts a plan to method arguments.
 fn planned<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let slots = plan.slots.as_ref().map(|slots| Py::new(py, Stream::of(slots))).transpose()?;
     Ok(vec![
@@ -376,7 +424,8 @@ fn planned<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, P
     ])
 }
 
-/// The plan of a part as it was answered: what [`planned`] makes of a plan, how many records are suppressed, what else is known.
+/// Converts the answered plan of a part: the arguments of [`planned`], the number of suppressed
+/// records, and further data.
 fn taken(answer: &Bound<'_, PyAny>) -> PyResult<PlannedPart> {
     let (plan, suppressed, known): (Bound<'_, PyAny>, u64, String) = answer.extract()?;
     let (columns, looks, slots, is_sorted, records): (
@@ -388,18 +437,25 @@ fn taken(answer: &Bound<'_, PyAny>) -> PyResult<PlannedPart> {
     ) = plan.extract()?;
     let slots = slots.map(|slots| rows(&slots)).transpose()?;
     let order = if is_sorted { Order::Sorted } else { Order::Shuffled };
-    let plan =
-        RemotePlan { columns, looks: rows(&looks)?, slots, order, records, persons: false, weights: false };
+    let plan = RemotePlan {
+        columns,
+        looks: rows(&looks)?,
+        slots,
+        order,
+        records,
+        persons: false,
+        weights: false,
+    };
     Ok(PlannedPart { plan, receipt: Receipt { published: records, suppressed }, known })
 }
 
-/// The columns of a table of which a machine has only some rows.
+/// The columns of a table, on a machine that has only some of its rows.
 #[derive(Debug)]
 struct Columns(SchemaRef);
 
 impl Columns {
     fn refused<T>() -> incrowd::Result<T> {
-        Err(Error::job("this needs the whole table, and only a part of it is here")
+        Err(Error::job("this needs the whole table, but only a part is available")
             .help("plan on the driver"))
     }
 }
@@ -430,11 +486,12 @@ impl Remote for Columns {
     }
 }
 
-/// The plan of a part, how many records it suppresses, and what else is known of it.
+/// The plan of a part, its number of suppressed records, and further data.
 type Answered = ((Vec<(String, bool)>, Stream, Option<Stream>, bool, u64), u64, String);
 
-/// Plans one part of a table that Spark holds, on whatever machine has its rows. `schema` is an empty table with the columns of the
-/// whole, `columns` and `marker` are what a part has to know of it, `rows` are its rows.
+/// Plans one part of a Spark table on the machine that has its rows. `schema` is an empty table
+/// with the columns of the whole table, `columns` and `marker` describe the whole table, `rows` are
+/// the rows of the part.
 #[pyfunction]
 pub(crate) fn spark_plan_part(
     py: Python<'_>,
@@ -452,17 +509,22 @@ pub(crate) fn spark_plan_part(
     let part = rows(part)?;
     run(py, None, move |progress| {
         let given = Given::Memory(Batches::remote(remote.clone()));
-        let file = arguments.making_elsewhere(job.as_deref(), given, PathBuf::from("spark:part"))?;
+        let file = arguments.making_remote(job.as_deref(), given, PathBuf::from("spark:part"))?;
         let mut engine = RemoteEngine::of_part(remote, &whole, part)?;
         let planned = incrowd::plan_part(&mut engine, &file.job, &whole, progress);
-        let PlannedPart { plan, receipt, known } = planned.map_err(|error| file.provenance.locate(error))?;
+        let PlannedPart { plan, receipt, known } =
+            planned.map_err(|error| file.provenance.locate(error))?;
         let slots = plan.slots.as_ref().map(Stream::of);
         let sorted = plan.order == Order::Sorted;
-        Ok(((plan.columns, Stream::of(&plan.looks), slots, sorted, plan.records), receipt.suppressed, known))
+        Ok((
+            (plan.columns, Stream::of(&plan.looks), slots, sorted, plan.records),
+            receipt.suppressed,
+            known,
+        ))
     })
 }
 
-/// Makes a release of a table that Spark holds, and lets Spark put it in place.
+/// Makes a release of a Spark table. Spark writes it.
 #[pyfunction]
 pub(crate) fn spark_anonymize(
     py: Python<'_>,
@@ -476,29 +538,29 @@ pub(crate) fn spark_anonymize(
     let arguments = Arguments::of(py, Command::Anonymize, arguments)?;
     let remote: Arc<dyn Remote> = Arc::new(SparkTable::new(&table)?);
     let place = PathBuf::from(format!("spark:{place}"));
-    // Handed over to the thread that works.
+    // Moved to the worker thread.
     let store = Mutex::new(Some(SparkStore { object: store }));
     run(py, progress, move |progress| {
         let given = Given::Memory(Batches::remote(remote.clone()));
-        let file = arguments.making_elsewhere(job.as_deref(), given, place)?;
+        let file = arguments.making_remote(job.as_deref(), given, place)?;
         let store = store.lock().unwrap_or_else(PoisonError::into_inner).take();
         let store = store.ok_or_else(|| Error::bug("a store was used twice"))?;
         let mut engine = RemoteEngine::new(remote, Box::new(store))?;
         let report = incrowd::anonymize_with(&mut engine, &file.job, progress);
         let report = report.map_err(|error| file.provenance.locate(error))?;
-        let (release, told) = Release::in_files(report, file.job);
-        Ok((release, file.notes.into_iter().chain(told).collect()))
+        let (release, warnings) = Release::in_files(report, file.job);
+        Ok((release, file.notes.into_iter().chain(warnings).collect()))
     })
 }
 
-/// Puts a directory in its place by one act; what was there comes to where it was.
+/// Publishes a staged directory atomically. The old directory is moved to the staged path.
 #[pyfunction]
 pub(crate) fn put_directory(py: Python<'_>, staged: PathBuf, target: PathBuf) -> PyResult<()> {
     let put = py.detach(|| incrowd::engine::put_directory(&staged, &target));
     put.map_err(|error| errors::raise(py, error.into()))
 }
 
-/// The files of a table in a directory, and the digest of their bytes.
+/// Returns the files of a table in a directory, and the digest of their bytes.
 #[pyfunction]
 pub(crate) fn digest(py: Python<'_>, directory: PathBuf) -> PyResult<(Vec<PathBuf>, String)> {
     let read = || {
@@ -509,14 +571,15 @@ pub(crate) fn digest(py: Python<'_>, directory: PathBuf) -> PyResult<(Vec<PathBu
     py.detach(read).map_err(|error: Error| errors::raise(py, error.into()))
 }
 
-/// The digest of files that an iterable of Python names, each of which is there until the next one is asked for.
+/// Returns the digest of the files of a Python iterable. Each file exists until the next one is
+/// requested.
 #[pyfunction]
 pub(crate) fn digest_each(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<String> {
     let mut raised = None;
     let paths = paths.try_iter()?.map(|path| {
         path.and_then(|path| path.extract::<PathBuf>()).map_err(|error| {
             let error = raised.insert(error);
-            told(py, error)
+            converted(py, error)
         })
     });
     let digest = incrowd::engine::digest_of_each(paths);
@@ -526,7 +589,7 @@ pub(crate) fn digest_each(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<
     }
 }
 
-/// Where a job file takes its table from, the format that it states, and where its release goes.
+/// Returns the input paths, the stated format and the output path of a job file.
 #[pyfunction]
 pub(crate) fn job_places(
     py: Python<'_>,
@@ -534,5 +597,11 @@ pub(crate) fn job_places(
 ) -> PyResult<(Vec<PathBuf>, Option<String>, Option<PathBuf>)> {
     let file = incrowd::job::JobBuilder::read(&job).and_then(|builder| builder.finish_judging());
     let file = file.map_err(|error| errors::raise(py, error))?;
+    // Spark would read such a directory as single Parquet files.
+    for path in &file.job.input.paths {
+        let checked = incrowd::engine::check_table_format(path);
+        checked
+            .map_err(|error| errors::raise(py, file.provenance.locate(error.at("input.path"))))?;
+    }
     Ok((file.job.input.paths, file.job.input.format, file.job.output.map(|output| output.path)))
 }

@@ -1,4 +1,4 @@
-"""People who do not exist, in the libraries that are there."""
+"""Synthetic tables in the installed libraries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 
 def people(records: int = 400, seed: int = 1) -> dict[str, list[object]]:
-    """A small table: two numbers, a code, and what nobody should learn."""
+    """Returns a small table: two numbers, a code and a sensitive column."""
     draw = random.Random(seed)
     return {
         "name": [f"Person {i}" for i in range(records)],
@@ -29,7 +29,7 @@ def columns() -> dict[str, list[object]]:
 
 @pytest.fixture(params=["pandas", "polars", "pyarrow"])
 def df(request: pytest.FixtureRequest, columns: dict[str, list[object]]) -> object:
-    """The table in each library."""
+    """Returns the table in each library."""
     library = pytest.importorskip(request.param)
     if request.param == "pandas":
         pytest.importorskip("pyarrow")
@@ -38,7 +38,7 @@ def df(request: pytest.FixtureRequest, columns: dict[str, list[object]]) -> obje
 
 @pytest.fixture
 def arrow(columns: dict[str, list[object]]) -> object:
-    """The table in one library that is there."""
+    """Returns the table in one installed library."""
     try:
         import pyarrow
 

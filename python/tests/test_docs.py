@@ -1,4 +1,4 @@
-"""The examples of the pages run, and the notebook too."""
+"""Runs the examples of the pages and the notebook."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGES = [HERE.parent / "README.md"]
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The blocks of a page run in their order. What a comment behind `#>` shows is what is printed."""
+    """The blocks of a page run in order. Comments that begin with `#>` show the printed output."""
     for library in ("polars", "pandas", "sklearn"):
         pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
@@ -34,7 +34,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_table_of_peers_is_what_was_measured() -> None:
-    """`bench/python.py peers` keeps what it measured; the table is written from that and not by hand."""
+    """`bench/python.py peers` stores its results, and the table is generated from them."""
     bench = HERE.parents[1] / "bench" / "python.py"
     spec = importlib.util.spec_from_file_location("bench_python", bench)
     assert spec is not None and spec.loader is not None
@@ -59,7 +59,7 @@ def test_the_notebook_runs(tmp_path: Path) -> None:
 
 
 def look(pages: list[str]) -> None:
-    """What a notebook shows, as pictures in light and dark below target/tmp, if there is a browser."""
+    """Takes screenshots of the notebook in light and dark mode, below target/tmp, if there is a browser."""
     browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         warnings.warn("no picture of the notebook: no Chromium; set CHROMIUM to have it drawn", stacklevel=1)
@@ -77,5 +77,5 @@ def look(pages: list[str]) -> None:
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", size, f"--screenshot={picture}"]
         subprocess.run([browser, *options, page.as_uri()], capture_output=True, timeout=120, check=True)
         drawn.append(picture.read_bytes())
-    # An empty page would be a few kilobytes.
+    # An empty page would have a few kilobytes.
     assert min(map(len, drawn)) > 40_000 and drawn[0] != drawn[1]

@@ -1,4 +1,4 @@
-"""Errors are exceptions, sorted by who must act, and never have a cell."""
+"""Errors are exceptions, sorted by who must act, and never contain a cell."""
 
 from __future__ import annotations
 
@@ -17,8 +17,24 @@ import pytest
 from conftest import ROLES, people
 
 
-def test_no_table_no_job_no_promise(arrow: object, tmp_path: Path) -> None:
-    with pytest.raises(incrowd.InputError, match="no table"):
+def test_folders_with_deleted_records_are_refused(tmp_path: Path) -> None:
+    columns = people(40)
+    text = "\n".join(",".join(map(str, row)) for row in [tuple(columns), *zip(*columns.values())]) + "\n"
+    folder = tmp_path / "people"
+    (folder / "_delta_log").mkdir(parents=True)
+    (folder / "part-0.csv").write_text(text)
+    for table in (folder, folder / "part-0.csv", folder / "*.csv"):
+        with pytest.raises(incrowd.InputError, match="Delta Lake") as error:
+            incrowd.anonymize(table, **ROLES, k=2)
+        assert "export a snapshot" in (error.value.help or "")
+    table = tmp_path / "people.csv"
+    table.write_text(text)
+    with pytest.raises(incrowd.JobError, match="does not become part of"):
+        incrowd.anonymize(table, **ROLES, k=2, output=folder / "out.csv")
+
+
+def test_missing_tables_jobs_and_models_are_errors(arrow: object, tmp_path: Path) -> None:
+    with pytest.raises(incrowd.InputError, match="not a table"):
         incrowd.anonymize(42, quasi=["age"], k=2)
     with pytest.raises(incrowd.InputError):
         incrowd.anonymize(tmp_path / "none.csv", quasi=["age"], k=2)
@@ -39,7 +55,7 @@ def test_no_table_no_job_no_promise(arrow: object, tmp_path: Path) -> None:
         incrowd.anonymize(arrow, **ROLES, k=5, output=tmp_path / "none" / "out.csv")
 
 
-def test_a_lazy_frame_is_told_to_collect(columns: dict[str, list[object]]) -> None:
+def test_a_lazy_frame_needs_collect(columns: dict[str, list[object]]) -> None:
     pl = pytest.importorskip("polars")
     with pytest.raises(incrowd.InputError) as error:
         incrowd.anonymize(pl.LazyFrame(columns), **ROLES, k=2)
@@ -56,7 +72,7 @@ def test_no_error_has_a_cell() -> None:
     assert "SECRETCELL" not in str(error.value) and "age" in str(error.value)
 
 
-def test_progress_is_told_and_may_stop(arrow: object) -> None:
+def test_progress_is_reported_and_may_stop(arrow: object) -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table(people(60_000))
     seen: list[tuple[str, int, Any]] = []
@@ -70,7 +86,7 @@ def test_progress_is_told_and_may_stop(arrow: object) -> None:
         incrowd.anonymize(table, **ROLES, k=5, progress=stop)
 
 
-def test_other_threads_go_on_meanwhile() -> None:
+def test_other_threads_continue() -> None:
     pa = pytest.importorskip("pyarrow")
     table = pa.table(people(60_000))
     ticks, done = [0], threading.Event()
@@ -107,7 +123,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_an_interruption_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_interruption_leaves_no_files(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     here = str(Path(__file__).parent)
     steps: list[str] = []
@@ -120,8 +136,7 @@ def test_an_interruption_leaves_nothing_behind(tmp_path: Path) -> None:
         code = INTERRUPTED.format(path=[here], out=str(out), step=step)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
         left = sorted(p.name for p in out.iterdir())
-        # A step that was over before anybody was told is not interrupted. Publishing is not either once it has begun: it is
-        # all or nothing.
+        # A step that ended before its first report is not interrupted, and neither is publishing, which is atomic.
         whole = ["release.csv", "release.release.json"]
         allowed = [[], whole] if step == "publishing" else [[]] if "interrupted" in done.stdout else [whole]
         assert left in allowed, (step, done)

@@ -1,4 +1,4 @@
-"""What is generated is what the keys and cards say, and it type-checks."""
+"""The generated functions match the keys and cards, and type-check."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from incrowd import _incrowd
 HERE = Path(__file__).parent
 
 
-def test_functions_are_those_of_the_keys_and_cards() -> None:
+def test_functions_match_the_keys_and_cards() -> None:
     spec = importlib.util.spec_from_file_location("generate", HERE.parent / "tools" / "generate.py")
     assert spec is not None and spec.loader is not None
     generate = importlib.util.module_from_spec(spec)
@@ -25,7 +25,7 @@ def test_functions_are_those_of_the_keys_and_cards() -> None:
     assert (Path(incrowd.__file__).parent / "_functions.py").read_text() == made, "run python tools/generate.py"
 
 
-def test_every_argument_is_there_and_told() -> None:
+def test_every_argument_is_documented() -> None:
     known = json.loads(_incrowd.signatures())["commands"]
     for name in ["anonymize", "verify", "measure", "attack", "report", "profile", "compare", "batches"]:
         function = getattr(incrowd, name)

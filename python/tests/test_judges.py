@@ -1,4 +1,4 @@
-"""Independent judges: what we say of a release is what pycanon measures, and anjana finds nothing left to do."""
+"""Independent checks: pycanon measures the same values, and anjana has nothing left to generalize."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def test_pycanon_agrees_about_closeness(arrow: object) -> None:
     assert found == pytest.approx(promised["t-closeness"], abs=1e-6) and found <= 0.3
 
 
-def test_anjana_finds_nothing_left_to_do(arrow: object) -> None:
+def test_anjana_has_nothing_left_to_generalize(arrow: object) -> None:
     anjana = pytest.importorskip("anjana.anonymity")
     table = incrowd.anonymize(arrow, **ROLES, k=8).to_pandas()
     kept = anjana.k_anonymity(table.copy(), [], QUASI, 8, 0, {})
     assert sorted(map(tuple, kept[QUASI].astype(str).values)) == sorted(map(tuple, table[QUASI].astype(str).values))
 
 
-def test_we_agree_about_a_release_of_anjana(columns: dict[str, list[object]]) -> None:
+def test_incrowd_verifies_a_release_of_anjana(columns: dict[str, list[object]]) -> None:
     anjana = pytest.importorskip("anjana.anonymity")
     anonymity = pytest.importorskip("pycanon.anonymity")
     table = pd.DataFrame(columns)[["age", "sex", "disease"]]

@@ -13,7 +13,7 @@ import incrowd
 import pytest
 
 
-def test_the_version_is_that_of_the_workspace() -> None:
+def test_the_version_equals_that_of_the_workspace() -> None:
     manifest = (Path(__file__).parents[2] / "Cargo.toml").read_text(encoding="utf-8")
     told = re.search(r'^\[workspace\.package\]\nversion = "(.*)"$', manifest, re.M)
     assert told is not None and told[1] == incrowd.__version__
@@ -23,16 +23,16 @@ def test_the_version_is_that_of_the_workspace() -> None:
         pytest.skip("the package is not installed")
 
 
-def test_nothing_else_is_required() -> None:
+def test_there_are_no_required_dependencies() -> None:
     try:
-        # What somebody asks for by name, such as `incrowd[spark]`, is no requirement.
+        # Extras such as `incrowd[spark]` are optional.
         assert not [need for need in requires("incrowd") or [] if "extra ==" not in need]
     except ImportError:
         pytest.skip("the package is not installed")
 
 
-def test_the_licences_come_along() -> None:
-    """A package is made of what lies beside its `pyproject.toml`, so they lie there too."""
+def test_the_package_contains_the_licences() -> None:
+    """A package contains only files next to its `pyproject.toml`, so the licences are copied there."""
     here, names = Path(__file__).parents[1], ["LICENSE-APACHE", "LICENSE-MIT"]
     texts = [(here.parent / name).read_text(encoding="utf-8") for name in names]
     assert [(here / name).read_text(encoding="utf-8") for name in names] == texts
@@ -44,7 +44,7 @@ def test_the_licences_come_along() -> None:
     assert found == dict(zip(names, texts))
 
 
-def test_the_command_is_there() -> None:
+def test_the_command_exists() -> None:
     command = shutil.which("incrowd", path=str(Path(sys.executable).parent))
     if command is None:
         pytest.skip("the package is not installed")

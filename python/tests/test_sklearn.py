@@ -32,7 +32,7 @@ def test_a_value_gets_the_same_label_in_every_table() -> None:
     assert learned.transform(part).equals(once.iloc[100:160])
 
 
-def test_who_would_stand_alone_is_refused_or_starred() -> None:
+def test_records_in_no_group_are_refused_or_starred() -> None:
     train = pd.DataFrame(people(2000)).drop(columns="name")
     stranger = train.iloc[:3].assign(age=[17, 120, 30])
     learned = fitted()
@@ -43,7 +43,7 @@ def test_who_would_stand_alone_is_refused_or_starred() -> None:
     assert list(starred["disease"]) == list(stranger["disease"])
 
 
-def test_what_is_not_sound_is_refused() -> None:
+def test_unsupported_settings_are_refused() -> None:
     for more in [{"algorithm": "mondrian"}, {"suppression_limit": 0.1}, {"unknown": "guess"}]:
         with pytest.raises(incrowd.JobError):
             fitted(**more)
@@ -54,7 +54,7 @@ def test_what_is_not_sound_is_refused() -> None:
         Anonymizer(["age"], HIERARCHIES).transform(table)
 
 
-def test_it_stands_in_a_pipeline() -> None:
+def test_it_works_in_a_pipeline() -> None:
     from sklearn.compose import make_column_transformer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
@@ -67,11 +67,11 @@ def test_it_stands_in_a_pipeline() -> None:
     assert len(model.predict(table.drop(columns="disease"))) == 2000
 
 
-def test_a_hierarchy_that_another_table_would_change_gives_new_values_no_label() -> None:
+def test_new_values_have_no_label_if_they_change_the_hierarchy() -> None:
     train = pd.DataFrame({"code": ["11", "12", "21", "22"] * 25})
     learned = Anonymizer(["code"], {"code": "mask"}, k=40).fit(train)
     assert set(learned.transform(train)["code"]) == {"1*", "2*"}
-    # The same hierarchy with a new value, in no group: alone. With a longer one all labels would be others.
+    # The hierarchy is the same with a new value, which is in no group. A longer value would change all labels.
     for new in ["31", "111"]:
         with pytest.raises(incrowd.InputError, match="1 of 2 records"):
             learned.transform(pd.DataFrame({"code": ["11", new]}))

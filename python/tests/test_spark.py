@@ -1,5 +1,5 @@
 """`incrowd.spark` on a real Spark: classic, or Connect with INCROWD_TEST_SPARK=connect, or a server with INCROWD_TEST_SPARK=sc://HOST.
-Each needs a process of its own."""
+Each needs a separate process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
 
 KIND = os.environ.get("INCROWD_TEST_SPARK", "classic")
-# Without these the name of the machine is looked up, which takes a minute where there is no network.
+# Without these the name of the machine is resolved, which takes a minute without a network.
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
 # Executors have the packages of this environment.
@@ -73,7 +73,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """People with a ward that may be published, some of them without a sex."""
+    """Returns people with a ward that may be published, some without a sex."""
     columns = people(600, 3)
     draw = random.Random(4)
     columns["ward"] = [draw.choice(["north", "south", "east"]) for _ in columns["name"]]
@@ -95,7 +95,7 @@ def quiet(function: Any, *arguments: Any, **keywords: Any) -> Any:
 
 
 def records(table: Any) -> list[tuple[Any, ...]]:
-    """The cells of a table, record by record in an order of their own."""
+    """Returns the records of a table, sorted."""
     rows = [tuple(row.values()) for row in table.to_pylist()]
     return sorted(rows, key=lambda row: tuple("" if cell is None else f" {cell}" for cell in row))
 
@@ -105,7 +105,7 @@ def published(path: Path) -> Any:
 
 
 def released(path: Path) -> list[str]:
-    """What is beside a release."""
+    """Returns the files next to a release."""
     return sorted(entry.name for entry in path.parent.iterdir())
 
 
@@ -114,7 +114,7 @@ def algorithms() -> list[str]:
 
 
 def job_of(algorithm: str) -> dict[str, Any]:
-    """A job for an algorithm in which nothing is left to chance."""
+    """Returns a deterministic job for an algorithm."""
     drawing = algorithm in ("expc", "expc-plus", "gnof", "gof", "remove-outliers")
     params: dict[str, Any] = {"name": algorithm, **({"seeds": "sorted"} if drawing else {})}
     if algorithm == "top-down":
@@ -125,7 +125,7 @@ def job_of(algorithm: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("algorithm", [name for name in algorithms() if name != "anatomy"])
 @pytest.mark.parametrize("carried", [[], ["ward"]], ids=["from-the-plan", "carried"])
-def test_the_release_is_that_of_the_embedded_engine(
+def test_the_release_equals_that_of_the_embedded_engine(
     df: Any, table: Path, tmp_path: Path, algorithm: str, carried: list[str]
 ) -> None:
     if carried and algorithm not in ("mondrian", "local-recoding", "full-domain", "remove-outliers"):
@@ -149,7 +149,7 @@ def test_the_algorithm_of_two_tables_is_refused(df: Any, tmp_path: Path) -> None
     assert not any(tmp_path.iterdir())
 
 
-def test_typed_values_are_spelled_as_in_files(spark: Any, tmp_path: Path) -> None:
+def test_typed_values_have_the_spelling_of_files(spark: Any, tmp_path: Path) -> None:
     draw = random.Random(7)
     day = datetime.date(1970, 1, 1)
     n = 300
@@ -175,12 +175,12 @@ def test_typed_values_are_spelled_as_in_files(spark: Any, tmp_path: Path) -> Non
     own = quiet(incrowd.anonymize, path, **job).to_arrow()
     for name in job["sensitive"]:
         assert made.df.schema[name].dataType == df.schema[name].dataType
-    # Spark's own way of writing moments says less of their zone; their values are what counts.
+    # Spark writes timestamps with less zone information; the values are compared.
     texts = [[str(cell).replace("+00:00", "") for cell in row] for row in records(published(tmp_path / "release"))]
     assert sorted(texts) == sorted([str(cell).replace("+00:00", "") for cell in row] for row in records(own))
 
 
-def test_shapes_are_published_and_read_back(df: Any, table: Path, tmp_path: Path) -> None:
+def test_formats_are_published_and_read_back(df: Any, table: Path, tmp_path: Path) -> None:
     for shape in ({"numbers": "low-high"}, {"numbers": "mean"}, {"sets": "list"}):
         job = {**ROLES, "on_missing": "keep", "order": "sorted", "algorithm": "mondrian", **shape}
         quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", **job)
@@ -188,7 +188,7 @@ def test_shapes_are_published_and_read_back(df: Any, table: Path, tmp_path: Path
         assert records(published(tmp_path / "release")) == records(twin)
 
 
-def test_order_carries_no_information(df: Any, tmp_path: Path) -> None:
+def test_the_order_reveals_nothing(df: Any, tmp_path: Path) -> None:
     orders: list[list[Any]] = []
     for passthrough in ([], ["ward"]):
         for _ in range(2):
@@ -200,21 +200,21 @@ def test_order_carries_no_information(df: Any, tmp_path: Path) -> None:
     assert sorted(orders[2], key=key) == sorted(orders[3], key=key)
 
 
-def test_what_is_drawn_is_drawn_once(spark: Any) -> None:
-    """A task that is run again makes the same keys: they follow from the number of a record, and every record has its own."""
-    from incrowd.spark._store import AT, FIRST, KEY, LOOK, RANK, RECORDS, SparkStore, keyed
+def test_random_keys_are_drawn_once(spark: Any) -> None:
+    """A repeated task gives the same keys: they depend on the number of a record, and every record has a different one."""
+    from incrowd.spark._store import AT, FIRST, KEY, OUTPUT, RANK, RECORDS, SparkStore, keyed
     from incrowd.spark._table import SparkTable
     from pyspark.sql import functions as f
 
-    plan = spark.createDataFrame([("a", 0, 0, 300, 0), ("b", 1, 0, 5, 300)], ["x", LOOK, RANK, RECORDS, FIRST])
+    plan = spark.createDataFrame([("a", 0, 0, 300, 0), ("b", 1, 0, 5, 300)], ["x", OUTPUT, RANK, RECORDS, FIRST])
     store = SparkStore(SparkTable(plan), None)  # type: ignore[arg-type]
     unfolded = store._unfolded(plan, 305)
     runs = [sorted(tuple(row) for row in unfolded.select("x", AT, KEY).collect()) for _ in range(2)]
     assert runs[0] == runs[1] and len({bytes(row[2]) for row in runs[0]}) == 305
-    # Repartitioned otherwise, as a retried stage may be, they are still the same.
+    # With other partitions, as in a retried stage, they are still equal.
     other = unfolded.repartition(7).select("x", AT, KEY).collect()
     assert sorted(tuple(row) for row in other) == runs[0]
-    # And no generator that a plan could run again has a part in them.
+    # The plan contains no random generator that could run again.
     assert "rand" not in str(keyed("secret", f.col("x"))).lower()
 
 
@@ -239,7 +239,7 @@ def test_a_table_that_changes_is_refused(spark: Any, table: Path, tmp_path: Path
     assert released(tmp_path / "release") == ["in"]
 
 
-def test_identifiers_and_what_is_passed_through_stay_in_spark(
+def test_identifiers_and_passthrough_columns_stay_in_spark(
     df: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from incrowd.spark import _store, _table
@@ -265,15 +265,15 @@ def test_identifiers_and_what_is_passed_through_stay_in_spark(
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"suppression": {"name": "r-suppression", "l": 2}}, "withheld"),
-        ({"manifest": "m.json"}, "beside the release"),
+        ({"suppression": {"name": "r-suppression", "l": 2}}, "a suppression step"),
+        ({"manifest": "m.json"}, "files next to the release"),
         ({"output": "x.parquet"}, "`to` or `table`"),
         ({"quasi": ["agee"]}, "no column `agee`"),
-        ({"passthrough": ["name"], "identifier": []}, "alone with their value"),
+        ({"passthrough": ["name"], "identifier": []}, "are unique on it"),
         ({"k": 100_000}, "100,?000"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_leaves_nothing(
+def test_unsupported_jobs_are_refused_and_leave_no_files(
     df: Any, tmp_path: Path, more: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(incrowd.Error, match=words):
@@ -281,28 +281,28 @@ def test_what_cannot_be_done_is_said_and_leaves_nothing(
     assert not any(tmp_path.iterdir())
 
 
-def test_places(df: Any, table: Path, tmp_path: Path) -> None:
+def test_outputs(df: Any, table: Path, tmp_path: Path) -> None:
     for to, words in [
-        ("s3://bucket/release", "all at once in `s3://`"),
-        *([] if KIND == "classic" else [("hdfs://node/release", "Spark Connect has no Java")]),
+        ("s3://bucket/release", "atomically in `s3://`"),
+        *([] if KIND == "classic" else [("hdfs://node/release", "Spark Connect session has no local JVM")]),
         (tmp_path / "no" / "release", "no directory"),
         (table.parent, "overwrite a table that is read|something else"),
-        (table, "overwrite a table that is read|no directory"),
+        (table, "overwrite a table that is read|no directory|not a directory"),
     ]:
         with pytest.raises(incrowd.JobError, match=words):
             incrowd.spark.anonymize(df, to=to, **ROLES)
-    with pytest.raises(incrowd.JobError, match="where does"):
+    with pytest.raises(incrowd.JobError, match="exactly one output"):
         incrowd.spark.anonymize(df, **ROLES)
-    with pytest.raises(incrowd.InputError, match="no DataFrame of Spark"):
+    with pytest.raises(incrowd.InputError, match="not a Spark DataFrame"):
         incrowd.spark.anonymize(pa.table({"a": [1]}), to=tmp_path / "r", **ROLES)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(incrowd.JobError, match="something else than a release"):
+    with pytest.raises(incrowd.JobError, match="is not a release"):
         incrowd.spark.anonymize(df, to=tmp_path / "mine", **ROLES)
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
 
-def test_leftovers_of_a_killed_run_are_removed_and_a_running_one_is_not(df: Any, tmp_path: Path) -> None:
+def test_files_of_killed_runs_are_removed_and_those_of_running_ones_are_kept(df: Any, tmp_path: Path) -> None:
     old = tmp_path / "_incrowd-release-0123456789abcdef"
     (old / "records").mkdir(parents=True)
     (old / ".lock").touch()
@@ -316,7 +316,7 @@ def test_leftovers_of_a_killed_run_are_removed_and_a_running_one_is_not(df: Any,
     ) as other:
         assert other.stdout is not None
         other.stdout.readline()
-        # It goes on: nobody else does, whatever the names are.
+        # The run continues, and all others end, independent of the names.
         (busy / ".begun").touch()
         with pytest.raises(incrowd.ResourcesError, match="another run"):
             incrowd.spark.anonymize(df, to=tmp_path / "release", **ROLES)
@@ -329,7 +329,7 @@ def test_a_release_is_verified_measured_and_attacked_by_counts(df: Any, table: P
     twin = quiet(incrowd.anonymize, table, passthrough=["ward"], **ROLES)
     checked = incrowd.spark.verify(made)
     assert checked.holds and checked.digest == made.manifest.digest and checked.digest_matches
-    # The same by the command, which reads the files itself.
+    # The command reads the files itself and gives the same result.
     assert incrowd.verify(tmp_path / "release").holds
     assert incrowd.spark.verify(tmp_path / "release", spark=df.sparkSession).holds
     assert incrowd.spark.verify(made.df, quasi=["age", "zip", "sex"], k=5).holds
@@ -341,13 +341,13 @@ def test_a_release_is_verified_measured_and_attacked_by_counts(df: Any, table: P
     for finding in own["attacks"]:
         if finding["attack"] != "singling-out":
             assert finding == found[finding["attack"]]
-    # A record more, and it is another table.
+    # With one more record it is another table.
     part = next((tmp_path / "release").glob("part-*"))
     shutil.copy(part, part.with_name("part-99999.parquet"))
     assert not incrowd.spark.verify(tmp_path / "release", spark=df.sparkSession).holds
 
 
-def test_a_profile_goes_by_a_sample(df: Any) -> None:
+def test_a_profile_uses_a_sample(df: Any) -> None:
     with pytest.warns(incrowd.Warning, match="100 of 600 records"):
         profile = incrowd.spark.profile(df, sample=100)
     roles = {column["name"]: column["role"] for column in profile["private"]["columns"]}
@@ -367,13 +367,13 @@ def test_a_table_of_the_catalog(spark: Any, df: Any, table: Path) -> None:
     assert not incrowd.spark.verify("table:people_release", spark=spark).holds
     spark.sql("DROP TABLE people_release")
     spark.sql("CREATE TABLE people_release (a INT) USING parquet")
-    with pytest.raises(incrowd.JobError, match="no release"):
+    with pytest.raises(incrowd.JobError, match="is not a release"):
         incrowd.spark.anonymize(df, table="people_release", **job)
     spark.sql("DROP TABLE people_release")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of Unix")
-def test_what_is_under_way_is_for_its_owner_alone(spark: Any, tmp_path: Path) -> None:
+def test_staged_files_are_private(spark: Any, tmp_path: Path) -> None:
     from incrowd.spark._directory import Directory
 
     place = Directory(spark, str(tmp_path / "release"))
@@ -387,11 +387,11 @@ def test_what_is_under_way_is_for_its_owner_alone(spark: Any, tmp_path: Path) ->
 def test_too_many_distinct_rows_are_refused_before_they_are_collected(spark: Any, df: Any, tmp_path: Path) -> None:
     spark.conf.set(incrowd.spark.SETTING, "100")
     try:
-        # What is judged is held at once.
+        # Verification holds all rows at once.
         with pytest.raises(incrowd.ResourcesError, match=r"distinct rows in \d columns, more than the 100") as told:
             incrowd.spark.verify(df, quasi=ROLES["quasi"], sensitive=ROLES["sensitive"], k=5, l_diversity=2)
         assert told.value.help is not None and "maxDistinctRows" in told.value.help
-        # What is planned in parts is said first; whoever makes an error of that gets one, and nothing is left.
+        # Planning in parts gives a warning first. If warnings are errors, nothing is left.
         with warnings.catch_warnings():
             warnings.simplefilter("error", incrowd.Warning)
             with pytest.raises(incrowd.ResourcesError, match="planned in parts of at most 100"):
@@ -433,7 +433,7 @@ def test_adult(spark: Any, tmp_path: Path) -> None:
 
 
 def test_the_page_runs(spark: Any, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The blocks of docs/spark.md run in their order. What a comment behind `#>` shows is what is printed."""
+    """The blocks of docs/spark.md run in order. Comments that begin with `#>` show the printed output."""
     page = Path(__file__).parents[2] / "docs" / "spark.md"
     if not page.is_file():
         pytest.skip("the pages are not here")
@@ -448,7 +448,7 @@ def test_the_page_runs(spark: Any, table: Path, tmp_path: Path, monkeypatch: pyt
     plain = spark.read.parquet
 
     class Here:
-        """A session that finds files where this test is, wherever the server of a session was started."""
+        """A session that finds files in the directory of this test, independent of the server's directory."""
 
         def __init__(self) -> None:
             self.read = self
@@ -466,7 +466,7 @@ def test_the_page_runs(spark: Any, table: Path, tmp_path: Path, monkeypatch: pyt
             assert said == re.findall(r"#> ?(.*)$", block, re.M)
         elif not block.startswith("pip "):
             command = block.replace("python ", f"{sys.executable} ", 1)
-            # A session of its own, classic: the other one is that of this process.
+            # A separate classic session, because the other one belongs to this process.
             kept = ("SPARK_LOCAL_IP", "SPARK_LOCAL_HOSTNAME")
             env = {key: value for key, value in os.environ.items() if key in kept or "SPARK" not in key}
             ran = subprocess.run(command, shell=True, cwd=tmp_path, env=env, capture_output=True, text=True)  # noqa: S602
@@ -474,15 +474,15 @@ def test_the_page_runs(spark: Any, table: Path, tmp_path: Path, monkeypatch: pyt
     assert incrowd.verify(tmp_path / "other-release").holds
 
 
-def test_the_program_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_program_reports_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from incrowd.spark.__main__ import main
 
     job = tmp_path / "job.toml"
     job.write_text("[columns]\nage = { role = 'quasi' }\n[[models]]\nname = 'k-anonymity'\nk = 2\n")
     assert main([str(job)]) == 2
-    assert "which table?" in capsys.readouterr().err
+    assert "no table is given" in capsys.readouterr().err
     assert main([str(job), "--input-table", "people"]) == 2
-    assert "where does the release go?" in capsys.readouterr().err
+    assert "no output is given" in capsys.readouterr().err
     job.write_text("[columms]\n")
     assert main([str(job)]) == 2
     assert "columms" in capsys.readouterr().err

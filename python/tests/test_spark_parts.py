@@ -1,4 +1,4 @@
-"""Tables that `incrowd.spark` plans in parts, because there are more distinct rows than the driver should hold."""
+"""Tables that `incrowd.spark` plans in parts, because they have more distinct rows than the driver should hold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from incrowd import _incrowd  # noqa: E402
 
 DIVERSE = ["l-diversity:l=2,on=disease"]
 PARTED: dict[str, Any] = {**ROLES, "algorithm": "mondrian"}
-#: What is the same however the session is reached is tested once.
+#: Tests that do not depend on the kind of session run once.
 once = pytest.mark.skipif(KIND != "classic", reason="tested in a classic session")
 
 
@@ -32,13 +32,13 @@ def histogram(cells: list[Any]) -> dict[Any, int]:
     ("limit", "missing", "carried", "hierarchies"),
     [(60, "keep", [], {}), (20, "drop", [], LEVELS), (200, "keep", ["ward"], LEVELS), (60, "drop", ["ward"], {})],
 )
-def test_every_promise_holds_of_the_whole_and_nobody_is_lost(
+def test_every_model_holds_for_the_whole_and_no_record_is_lost(
     df: Any, table: Path, tmp_path: Path, limit: int, missing: str, carried: list[str], hierarchies: dict[str, str]  # noqa: F811
 ) -> None:
     job = {**PARTED, "on_missing": missing, "passthrough": carried, "model": DIVERSE, "hierarchy": hierarchies}
     release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=limit, **job)
     found = published(tmp_path / "release").to_pylist()
-    # Counted by hand, on what was written.
+    # Counted on the written files.
     groups = collections.defaultdict(list)
     for record in found:
         groups[record["age"], record["zip"], record["sex"]].append(record["disease"])
@@ -54,12 +54,12 @@ def test_every_promise_holds_of_the_whole_and_nobody_is_lost(
         pair = lambda row: (row["disease"], row["ward"])  # noqa: E731
         assert histogram([pair(row) for row in found]) == histogram([pair(row) for row in own])
     assert quiet(incrowd.spark.verify, release).holds
-    # On so few records a cut costs much; it is measured on large tables.
+    # Cuts of few records cost much; the loss is measured on large tables.
     assert release.metrics.ncp <= 2 * twin.manifest.metrics.ncp + 0.05
 
 
-def test_the_setting_of_a_session_says_the_same_as_the_argument(df: Any, spark: Any, tmp_path: Path) -> None:  # noqa: F811
-    """Also of a release that has more distinct rows than the setting allows to plan at once."""
+def test_the_session_setting_equals_the_argument(df: Any, spark: Any, tmp_path: Path) -> None:  # noqa: F811
+    """Also for a release with more distinct rows than the setting allows to plan at once."""
     spark.conf.set(incrowd.spark.SETTING, "20")
     try:
         release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", on_missing="keep", **PARTED)
@@ -71,21 +71,21 @@ def test_the_setting_of_a_session_says_the_same_as_the_argument(df: Any, spark: 
 
 @once
 def test_cells_cover_the_values_of_their_records(df: Any, tmp_path: Path) -> None:  # noqa: F811
-    """Whoever is published is where the table has somebody: the loss against the original is what the manifest says."""
+    """Published cells contain the original values: the loss against the original equals that in the manifest."""
     release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=50, on_missing="keep", **PARTED)
     measured = quiet(incrowd.spark.measure, df, release, on_missing="keep")
     assert measured.metrics.ncp == pytest.approx(release.metrics.ncp)
 
 
 @once
-def test_a_limit_that_is_not_reached_changes_nothing(df: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_an_unreached_limit_changes_nothing(df: Any, tmp_path: Path) -> None:  # noqa: F811
     for to, limit in (("a", 100_000), ("b", None)):
         quiet(incrowd.spark.anonymize, df, to=tmp_path / to, most_rows=limit, on_missing="keep", **PARTED)
     assert records(published(tmp_path / "a")) == records(published(tmp_path / "b"))
 
 
 @once
-def test_it_is_said_before_what_parts_need(df: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_planning_in_parts_gives_a_warning_first(df: Any, tmp_path: Path) -> None:  # noqa: F811
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         incrowd.spark.anonymize(df, to=tmp_path / "release", most_rows=100, on_missing="keep", **PARTED)
@@ -99,7 +99,7 @@ CATEGORIES = {
 
 
 def together(path: Path) -> dict[tuple[Any, ...], list[str]]:
-    """The diseases of each group of a release."""
+    """Returns the diseases of each group of a release."""
     groups = collections.defaultdict(list)
     for record in published(path).to_pylist():
         groups[record["age"], record["zip"], record["sex"]].append(record["disease"])
@@ -137,7 +137,7 @@ def test_every_local_algorithm_plans_parts(df: Any, table: Path, tmp_path: Path,
     ],
     ids=["alpha-k", "p-sensitive", "p-alpha", "p-plus-alpha"],
 )
-def test_promises_about_single_groups_are_kept(
+def test_models_of_single_groups_hold(
     df: Any, tmp_path: Path, model: str, more: dict[str, Any], kept: Any  # noqa: F811
 ) -> None:
     job = {**PARTED, "on_missing": "keep", "model": [model], **more}
@@ -156,7 +156,7 @@ def test_promises_about_single_groups_are_kept(
     [{"hierarchy": LEVELS}, {"algorithm": {"name": "top-down", "seed": 1}, "numbers": "mean", "model": DIVERSE}],
     ids=["levels", "means"],
 )
-def test_executors_plan_what_the_driver_plans(df: Any, tmp_path: Path, carried: list[str], more: dict[str, Any]) -> None:  # noqa: F811
+def test_executors_plan_like_the_driver(df: Any, tmp_path: Path, carried: list[str], more: dict[str, Any]) -> None:  # noqa: F811
     job = {**PARTED, "on_missing": "keep", "passthrough": carried, **more}
     made = {
         where: quiet(incrowd.spark.anonymize, df, to=tmp_path / where, most_rows=120, plan_on=where, **job)
@@ -172,9 +172,9 @@ def test_executors_plan_what_the_driver_plans(df: Any, tmp_path: Path, carried: 
     assert incrowd.verify(tmp_path / "executors").holds
 
 
-def test_what_executors_cannot_plan_is_said_as_on_the_driver(df: Any, spark: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_errors_of_executors_equal_those_of_the_driver(df: Any, spark: Any, tmp_path: Path) -> None:  # noqa: F811
     said: list[str] = []
-    # Five diseases are nowhere that even.
+    # Five diseases are not distributed that evenly.
     job = {**PARTED, "on_missing": "keep", "model": ["alpha-k-anonymity:alpha=0.21,k=5,on=disease"]}
     for where in ("driver", "executors"):
         with pytest.raises(incrowd.Unsatisfiable) as told:
@@ -197,7 +197,7 @@ def test_what_executors_cannot_plan_is_said_as_on_the_driver(df: Any, spark: Any
     assert not any(tmp_path.iterdir())
 
 
-def test_an_executor_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_executor_with_another_version_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow as pa
     from incrowd.spark import _executor
 
@@ -210,7 +210,7 @@ def test_an_executor_of_another_version_is_told(monkeypatch: pytest.MonkeyPatch)
         _executor.answered(answer)
 
 
-def test_executors_without_the_package_are_told() -> None:
+def test_executors_without_the_package_are_reported() -> None:
     from incrowd.spark._parts import _missing_package
 
     with pytest.raises(incrowd.ResourcesError, match="not installed on the executors"), _missing_package():
@@ -226,7 +226,7 @@ def test_the_page_names_the_algorithms_that_work_in_parts() -> None:
     assert len(local) > 1 and f"- Algorithms: {', '.join(local)}." in page.read_text(encoding="utf-8")
 
 
-def test_rows_of_a_partition_are_taken_apart_by_their_part() -> None:
+def test_rows_of_a_partition_are_split_by_part() -> None:
     import pyarrow as pa
     from incrowd.spark._executor import _parts
 
@@ -238,24 +238,24 @@ def test_rows_of_a_partition_are_taken_apart_by_their_part() -> None:
 
 @once
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "expected"),
     [
-        ({"model": ["t-closeness:t=0.5,on=disease"]}, "`t-closeness.*looks at the whole table"),
-        ({"model": ["beta-likeness:beta=2,on=disease"]}, "`beta-likeness.*looks at the whole table"),
-        ({"model": ["delta-disclosure:delta=2,on=disease"]}, "`delta-disclosure.*looks at the whole table"),
-        ({"model": ["plain-k-anonymity:k=5"], "algorithm": "expc"}, "cannot be planned in parts|cannot work in parts"),
-        ({"algorithm": "full-domain", "hierarchy": LEVELS}, "cannot work in parts; `auto`, `mondrian`, `top-down`, `mdav` can"),
-        ({"algorithm": "ascent", "hierarchy": LEVELS}, "`ascent` cannot work in parts"),
+        ({"model": ["t-closeness:t=0.5,on=disease"]}, "`t-closeness.*depends on the whole table"),
+        ({"model": ["beta-likeness:beta=2,on=disease"]}, "`beta-likeness.*depends on the whole table"),
+        ({"model": ["delta-disclosure:delta=2,on=disease"]}, "`delta-disclosure.*depends on the whole table"),
+        ({"model": ["plain-k-anonymity:k=5"], "algorithm": "expc"}, "cannot be planned in parts|cannot plan in parts"),
+        ({"algorithm": "full-domain", "hierarchy": LEVELS}, "cannot plan in parts; `auto`, `mondrian`, `top-down`, `mdav` can"),
+        ({"algorithm": "ascent", "hierarchy": LEVELS}, "`ascent` cannot plan in parts"),
         ({"algorithm": {"name": "auto", "cells": "both", "missing_cells": "any"}}, "single cells"),
         ({"hierarchy": {"age": "mdr"}}, "regular intervals"),
-        ({"order": "sorted"}, "not sorted"),
+        ({"order": "sorted"}, "parts cannot be sorted together"),
     ],
     ids=lambda value: None if isinstance(value, str) else next(iter(map(str, value.values())))[:24],
 )
-def test_what_looks_at_the_whole_table_is_refused(
-    df: Any, tmp_path: Path, change: dict[str, Any], says: str  # noqa: F811
+def test_models_of_the_whole_table_are_refused(
+    df: Any, tmp_path: Path, change: dict[str, Any], expected: str  # noqa: F811
 ) -> None:
-    with pytest.raises(incrowd.ResourcesError, match=says):
+    with pytest.raises(incrowd.ResourcesError, match=expected):
         quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=50, on_missing="keep", **{**PARTED, **change})
     assert not any(tmp_path.iterdir())
 

@@ -1,5 +1,5 @@
-"""Where releases of `incrowd.spark` appear: this machine's files, and file systems that Spark reaches through Hadoop. Of those the one that
-needs no server is `viewfs`, mounted on a directory of this machine."""
+"""Outputs of `incrowd.spark`: local files, and file systems that Spark accesses through Hadoop. Of those, `viewfs` needs no server; it
+is mounted on a local directory."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ JOB: dict[str, Any] = {**ROLES, "on_missing": "keep", "algorithm": "mondrian"}
 
 @pytest.fixture
 def mount(spark: Any, tmp_path: Path) -> str:  # noqa: F811
-    """A file system of its own, on the directory of the test. File systems are kept by name, so each has another."""
+    """Mounts a separate file system on the directory of the test. Hadoop caches file systems by name, so each has a new name."""
     name = f"clinic{abs(hash(tmp_path))}"
     spark._jsc.hadoopConfiguration().set(f"fs.viewfs.mounttable.{name}.link./data", tmp_path.as_uri())
     return f"viewfs://{name}/data"
 
 
 def seen(path: Path) -> list[str]:
-    """What is in a directory, the sums aside that Hadoop keeps of files on this machine."""
+    """Returns the names in a directory, without the checksum files of Hadoop."""
     return sorted(entry.name for entry in path.iterdir() if not entry.name.endswith(".crc"))
 
 
@@ -55,7 +55,7 @@ def test_a_release_appears_is_verified_and_is_replaced(df: Any, table: Path, mou
     checked = incrowd.spark.verify(f"{mount}/release", spark=df.sparkSession)
     assert checked.holds and checked.digest_matches and checked.digest == made.manifest.digest
     assert incrowd.spark.verify(made).holds
-    # The digest is that of the files: whoever copies them verifies them without Spark.
+    # The digest is that of the files, so copies can be verified without Spark.
     own = incrowd.verify(tmp_path / "release")
     assert own.holds and own.digest_matches and own.digest == made.manifest.digest
     assert incrowd.spark.measure(df, made, on_missing="keep").metrics.ncp == pytest.approx(made.metrics.ncp)
@@ -65,7 +65,7 @@ def test_a_release_appears_is_verified_and_is_replaced(df: Any, table: Path, mou
     assert not incrowd.spark.verify(f"{mount}/release", spark=df.sparkSession).holds
 
 
-def test_nothing_is_visible_before_it_is_judged(
+def test_nothing_is_visible_before_it_is_verified(
     df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
 ) -> None:
     real, looked = Directory.publish, []
@@ -82,7 +82,7 @@ def test_nothing_is_visible_before_it_is_judged(
     assert looked and seen(tmp_path) == ["release"]
 
 
-def test_what_fails_leaves_nothing(df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_failures_leave_no_files(df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     with pytest.raises(incrowd.Unsatisfiable):
         quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **{**JOB, "k": 100_000})
     assert seen(tmp_path) == []
@@ -91,10 +91,10 @@ def test_what_fails_leaves_nothing(df: Any, mount: str, tmp_path: Path, monkeypa
         raise OSError("no space")
 
     monkeypatch.setattr(HadoopFiles, "write", full)
-    with pytest.raises(incrowd.ResourcesError, match="put in place"):
+    with pytest.raises(incrowd.ResourcesError, match="was published"):
         quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **JOB)
     assert seen(tmp_path) == []
-    with pytest.raises(incrowd.JobError, match="no directory"):
+    with pytest.raises(incrowd.JobError, match="no directory|not a directory"):
         quiet(incrowd.spark.anonymize, df, to=f"{mount}/none/release", **JOB)
     assert seen(tmp_path) == []
 
@@ -115,7 +115,7 @@ def test_a_release_that_cannot_be_replaced_stays(
     with pytest.raises(incrowd.ResourcesError, match="name node"):
         quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **{**JOB, "k": 7})
     assert seen(tmp_path) == ["release"] and incrowd.verify(tmp_path / "release").digest == before
-    # If not even the older one goes back, it is said where it is, and the next run puts it back.
+    # If the old release cannot be restored, the error names its path, and the next run restores it.
     fails.append("-old")
     with pytest.raises(incrowd.ResourcesError, match="name node") as told:
         quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **{**JOB, "k": 7})
@@ -130,22 +130,26 @@ def test_a_release_that_cannot_be_replaced_stays(
 def test_only_a_release_is_replaced(df: Any, mount: str, tmp_path: Path) -> None:  # noqa: F811
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(incrowd.JobError, match="something else than a release"):
+    with pytest.raises(incrowd.JobError, match="is not a release"):
         incrowd.spark.anonymize(df, to=f"{mount}/mine", **JOB)
-    with pytest.raises(incrowd.JobError, match="no directory"):
+    with pytest.raises(incrowd.JobError, match="no directory|not a directory"):
         incrowd.spark.anonymize(df, to=f"{mount}/mine/thesis.txt", **JOB)
     assert seen(tmp_path) == ["mine"] and seen(tmp_path / "mine") == ["thesis.txt"]
+    (tmp_path / "lake" / "_delta_log").mkdir(parents=True)
+    with pytest.raises(incrowd.JobError, match="does not become part of"):
+        incrowd.spark.anonymize(df, to=f"{mount}/lake/release", **JOB)
+    assert seen(tmp_path / "lake") == ["_delta_log"]
     quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **JOB)
     with pytest.raises(incrowd.JobError, match="overwrite a table that is read"):
         again = df.sparkSession.read.parquet(f"{mount}/release")
         incrowd.spark.anonymize(again, to=f"{mount}/release", quasi=["sex"], k=2)
-    # The same files by another name.
+    # The same files with another name.
     with pytest.raises(incrowd.JobError, match="overwrite a table that is read"):
         again = df.sparkSession.read.parquet((tmp_path / "release").as_uri())
         incrowd.spark.anonymize(again, to=f"{mount}/release", quasi=["sex"], k=2)
 
 
-def test_leftovers_are_removed_when_nothing_lives_there(
+def test_files_of_killed_runs_are_removed(
     df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
 ) -> None:
     for age, is_dead in ((_hadoop.DEAD + 60, True), (_hadoop.DEAD - 120, False)):
@@ -159,7 +163,7 @@ def test_leftovers_are_removed_when_nothing_lives_there(
         other.mkdir(exist_ok=True)
         if is_dead:
             quiet(incrowd.spark.anonymize, df, to=f"{mount}/release", **JOB)
-            # That of another release is none of ours.
+            # The directory of another release is ignored.
             assert seen(tmp_path) == [other.name, "release"]
         else:
             with pytest.raises(incrowd.ResourcesError, match="another run") as told:
@@ -168,7 +172,7 @@ def test_leftovers_are_removed_when_nothing_lives_there(
             assert seen(tmp_path) == [left.name, other.name, "release"]
 
 
-def test_a_run_gives_signs_of_life(spark: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_a_run_writes_heartbeats(spark: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.setattr(_hadoop, "BEAT", 0.05)
     place = Directory(spark, f"{mount}/release")
     place.begin([])
@@ -185,8 +189,8 @@ def test_a_run_gives_signs_of_life(spark: Any, mount: str, tmp_path: Path, monke
     assert seen(tmp_path) == []
 
 
-def test_a_sign_of_life_under_way_leaves_nothing(spark: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    """The directory is there when a sign of life is begun, and would be made again by it after it was removed."""
+def test_a_pending_heartbeat_leaves_no_files(spark: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    """The directory exists when a heartbeat starts, which would create it again after its removal."""
     real = HadoopFiles._touch
     begun = threading.Event()
 
@@ -207,7 +211,7 @@ def test_a_sign_of_life_under_way_leaves_nothing(spark: Any, mount: str, tmp_pat
 
 
 def contend(place: Any, mark: str, began: threading.Barrier) -> bool:
-    """Begins, and if it may, puts a release in place that says whose it is; whether it did."""
+    """Begins a run and publishes a release with its name, if possible. Returns whether it did."""
     began.wait()
     try:
         place.begin([])
@@ -215,7 +219,7 @@ def contend(place: Any, mark: str, began: threading.Barrier) -> bool:
         assert "another run" in str(error)
         return False
     files = place.files
-    # Whoever began has a place of its own until it publishes.
+    # A run that has begun has a separate directory until it publishes.
     assert files.kind(place.work) == "directory"
     files.write(f"{place.work}/note", mark.encode())
     began.wait()
@@ -229,7 +233,7 @@ def contend(place: Any, mark: str, began: threading.Barrier) -> bool:
 
 
 @pytest.mark.parametrize("kind", ["file", "viewfs"])
-def test_runs_that_begin_at_the_same_moment_do_not_remove_each_other(
+def test_concurrent_runs_do_not_remove_each_other(
     spark: Any, mount: str, tmp_path: Path, kind: str  # noqa: F811
 ) -> None:
     for n in range(20):
@@ -254,62 +258,62 @@ def test_runs_that_begin_at_the_same_moment_do_not_remove_each_other(
         for thread in threads:
             thread.join()
         assert not failed
-        # One, and what is there is whole and that of this one.
+        # Exactly one run published, and its release is complete.
         assert len(done) == 1 and seen(tmp_path) == ["release"]
         left = (tmp_path / "release" / "part-0.parquet").read_text()
         assert left in done and (tmp_path / "release" / "_incrowd.release.json").read_text() == left
 
 
-def test_of_runs_that_only_claimed_the_first_name_waits_for_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_claims_the_first_name_waits_for_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = (Directory(None, str(tmp_path / "release")) for _ in range(2))
     names = iter(["1" * 16, "2" * 16, "2" * 16, "1" * 16])
     monkeypatch.setattr(_files.secrets, "token_hex", lambda _: next(names))
-    # The later name gives way at once, though the earlier one has not looked yet.
+    # The later name ends at once, although the earlier one has not looked yet.
     first = one.files.claim(one._prefix())
     with pytest.raises(incrowd.ResourcesError, match="another run"):
         two.begin([])
     assert seen(tmp_path) == [first]
     one.files.drop(first)
-    # The earlier name waits until the later one gives way,
+    # The earlier name waits until the later one ends,
     later = two.files.claim(two._prefix())
     waits = threading.Thread(target=one.begin, args=([],))
     waits.start()
     time.sleep(0.2)
-    assert waits.is_alive() and not one.files.goes_on("_incrowd-release-" + "1" * 16)
+    assert waits.is_alive() and not one.files.is_running("_incrowd-release-" + "1" * 16)
     two.files.drop(later)
     waits.join()
-    assert one.work is not None and one.files.goes_on(one.work)
+    assert one.work is not None and one.files.is_running(one.work)
     one.discard()
-    # or goes on, having looked before there was anybody; and not for ever.
-    for goes_on in (True, False):
+    # or runs, because it looked earlier; and not forever.
+    for running in (True, False):
         names = iter(["2" * 16, "1" * 16])
-        monkeypatch.setattr(_directory, "PATIENCE", 0.1)
+        monkeypatch.setattr(_directory, "TIMEOUT", 0.1)
         later = two.files.claim(two._prefix())
-        if goes_on:
-            two.files.go_on(later)
+        if running:
+            two.files.mark_running(later)
         with pytest.raises(incrowd.ResourcesError, match="another run"):
             one.begin([])
         assert seen(tmp_path) == [later]
         two.files.drop(later)
 
 
-def test_what_could_not_be_removed_is_told(df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_files_that_could_not_be_removed_are_reported(df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     with monkeypatch.context() as broken:
         broken.setattr(_files.shutil, "rmtree", lambda *_, **__: None)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             incrowd.spark.anonymize(df, to=tmp_path / "release", **JOB)
-        assert any(re.search("_incrowd-release-.* holds values of the original table", str(one.message)) for one in told)
+        assert any(re.search("_incrowd-release-.* contains values of the original table", str(one.message)) for one in told)
     assert incrowd.verify(tmp_path / "release").holds
-    # And when nothing was published: here too the error comes with it.
+    # Also without a release: the error comes with the warning.
     with monkeypatch.context() as broken:
         broken.setattr(_hadoop.HadoopFiles, "remove", lambda *_: None)
-        with pytest.warns(incrowd.Warning, match="holds values of the original table"), pytest.raises(incrowd.Unsatisfiable):
+        with pytest.warns(incrowd.Warning, match="contains values of the original table"), pytest.raises(incrowd.Unsatisfiable):
             incrowd.spark.anonymize(df, to=f"{mount}/other", **{**JOB, "k": 100_000})
 
 
-def test_a_place_that_has_no_lock_yet_is_lost_and_another_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One run makes its directory; before it has a lock, another looks for leftovers, removes that directory and goes on."""
+def test_a_directory_removed_before_its_lock_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run creates its directory; before it has a lock, another run removes that directory and continues."""
     first, second = (Directory(None, str(tmp_path / "release")) for _ in range(2))
     real = _files._locked
     taken: list[Path] = []
@@ -332,7 +336,7 @@ def test_a_place_that_has_no_lock_yet_is_lost_and_another_is_taken(tmp_path: Pat
     assert seen(tmp_path) == []
 
 
-def test_processes_that_begin_at_the_same_moment_do_not_remove_each_other(tmp_path: Path) -> None:
+def test_concurrent_processes_do_not_remove_each_other(tmp_path: Path) -> None:
     program = """
 import sys
 import incrowd
@@ -366,10 +370,10 @@ print(done)
 
 def test_object_stores_are_refused(df: Any) -> None:  # noqa: F811
     for scheme in ("s3", "s3a", "gs", "wasb", "wasbs", "unknown"):
-        with pytest.raises(incrowd.JobError, match=f"all at once in `{scheme}://`") as told:
+        with pytest.raises(incrowd.JobError, match=f"atomically in `{scheme}://`") as told:
             incrowd.spark.anonymize(df, to=f"{scheme}://bucket/release", **JOB)
         assert told.value.help is not None and "table=" in told.value.help and "hdfs://" in told.value.help
-    # A file system that is not there says so.
+    # An unreachable file system is an error.
     with pytest.raises(incrowd.Error, match="cannot reach|cannot look for"):
         incrowd.spark.anonymize(df, to="viewfs://nowhere/data/release", **JOB)
 
@@ -377,8 +381,8 @@ def test_object_stores_are_refused(df: Any) -> None:  # noqa: F811
 def test_an_object_store_behind_a_mount_is_refused(
     df: Any, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
 ) -> None:
-    # The files of this machine stand for one.
-    monkeypatch.setattr(_hadoop, "BEHIND", _hadoop.RENAMING)
+    # Local files represent an object store.
+    monkeypatch.setattr(_hadoop, "MOUNTED", _hadoop.RENAMING)
     with pytest.raises(incrowd.JobError, match="behind the mount"):
         incrowd.spark.anonymize(df, to=f"{mount}/release", **JOB)
     assert seen(tmp_path) == []

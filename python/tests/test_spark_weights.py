@@ -1,4 +1,4 @@
-"""Sampling weights, added up by `incrowd.spark`: the release is that of the embedded engine, and what was written is weighed."""
+"""Sampling weights in `incrowd.spark`: the release equals that of the embedded engine, and the written weights are checked."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from test_spark import KIND, published, quiet, records, released, spark  # noqa:
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402
 from incrowd.spark import _store  # noqa: E402
-from incrowd.spark._weights import STANDS, in_millionths  # noqa: E402
+from incrowd.spark._weights import WEIGHT, in_millionths  # noqa: E402
 
 SURVEY: dict[str, Any] = {
     "weight": "pw", "quasi": ["age", "sex"], "sensitive": ["disease"], "model": ["k-map:k=150"], "algorithm": "mondrian", "order": "sorted",
 }
-#: What is the same however the session is reached is tested once.
+#: Tests that do not depend on the kind of session run once.
 once = pytest.mark.skipif(KIND != "classic", reason="tested in a classic session")
 
 
@@ -53,7 +53,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"model": ["k-anonymity:k=5"]},
     ],
 )
-def test_the_release_is_that_of_the_embedded_engine(spark: Any, sample: Path, tmp_path: Path, more: dict[str, Any]) -> None:  # noqa: F811
+def test_the_release_equals_that_of_the_embedded_engine(spark: Any, sample: Path, tmp_path: Path, more: dict[str, Any]) -> None:  # noqa: F811
     job = {**SURVEY, **more}
     df = spark.read.parquet(sample.as_uri())
     made, twin = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", **job), quiet(incrowd.anonymize, sample, **job)
@@ -64,13 +64,14 @@ def test_the_release_is_that_of_the_embedded_engine(spark: Any, sample: Path, tm
         assert made.manifest[part] == twin.manifest[part], part
     assert released(tmp_path / "release") == ["release"]
     if not more:
-        # Beside its original, and by itself.
-        assert quiet(incrowd.spark.verify, made).holds
+        # With and without its original.
+        # The release does not contain the sampling weights that the population is estimated from.
+        assert quiet(incrowd.spark.verify, made).holds is None and quiet(incrowd.verify, twin).holds is None
         asked: dict[str, Any] = {"weight": "pw", "only": ["population-risk"]}
         own = quiet(incrowd.spark.attack, made, original=df, **asked)
         assert own == quiet(incrowd.attack, twin, original=sample, **asked) and own["private"]["attacks"]
         own, other = quiet(incrowd.spark.measure, df, made, weight="pw"), quiet(incrowd.measure, sample, twin, weight="pw")
-        # Sums of fractions depend on the order of the rows by a last digit.
+        # Sums of fractions depend on the order of the rows in the last digit.
         weighted = [found["private"]["weighted"] for found in (own, other)]
         apart = [[(entry["column"], round(entry["distance"], 9)) for entry in found["shares_apart"]] for found in weighted]
         people = [{table: round(found["people"][table], 6) for table in ("original", "release")} for found in weighted]
@@ -86,17 +87,17 @@ def test_weights_are_read_exactly(spark: Any) -> None:  # noqa: F811
         "": None, "0": None, "0.999": None, "-5": None, "many": None, "NaN": None, "inf": None, "1e11": None, None: None, "7": None,
     }
     df = spark.createDataFrame([(text,) for text in texts], "w string")
-    found = {row["w"]: row[STANDS] for row in in_millionths(df, f.col("w"), ["7"]).collect()}
+    found = {row["w"]: row[WEIGHT] for row in in_millionths(df, f.col("w"), ["7"]).collect()}
     assert found == texts
     draw = random.Random(1)
     numbers = [draw.uniform(1, 10 ** draw.randint(1, 9)) for _ in range(300)] + [3.9999999999999996, 1e10, 4.35, 1.000001]
     df = spark.createDataFrame([(number,) for number in numbers], "w double")
     for row in in_millionths(df, f.col("w"), []).collect():
-        assert row[STANDS] == int(decimal.Decimal(repr(row["w"])) * 1_000_000)
+        assert row[WEIGHT] == int(decimal.Decimal(repr(row["w"])) * 1_000_000)
 
 
 @once
-def test_what_does_not_fit_is_not_published(spark: Any, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_mismatches_are_not_published(spark: Any, sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     from pyspark.sql import functions as f
 
     df = spark.read.parquet(sample.as_uri())
@@ -109,11 +110,11 @@ def test_what_does_not_fit_is_not_published(spark: Any, sample: Path, tmp_path: 
     light = df.withColumn("pw", f.when(f.col("age") == 33, 0.5).otherwise(f.col("pw")))
     refused(incrowd.InputError, "no weight of at least 1 in column `pw`", light)
     refused(incrowd.JobError, "does not add up weights", algorithm="mdav", model=["k-anonymity:k=5"], publish_weight="group-mean")
-    refused(incrowd.ResourcesError, "tables with weights are not planned in parts", most_rows=20)
+    refused(incrowd.ResourcesError, "tables with weights cannot be planned in parts", most_rows=20)
     joined, write = _store.SparkStore._joined, _store.SparkStore._write_records
     with monkeypatch.context() as patch:
-        # Every record stands for itself alone when it is written.
-        patch.setattr(_store.SparkStore, "_joined", lambda *a: joined(*a).withColumn(STANDS, f.lit(1_000_000).cast("bigint")))
+        # Every written record gets the weight 1.
+        patch.setattr(_store.SparkStore, "_joined", lambda *a: joined(*a).withColumn(WEIGHT, f.lit(1_000_000).cast("bigint")))
         refused(incrowd.Error, "does not keep")
         refused(incrowd.Error, "not the mean of its group", publish_weight="group-mean", model=["k-anonymity:k=5"])
     with monkeypatch.context() as patch:
@@ -122,6 +123,6 @@ def test_what_does_not_fit_is_not_published(spark: Any, sample: Path, tmp_path: 
             self.table.df = df.withColumn("pw", f.col("pw") + f.when(f.col("age") == 40, 1).otherwise(0))
             write(self, carried)
 
-        # The rows are the same and the weights are not.
+        # The rows are equal, but the weights are not.
         patch.setattr(_store.SparkStore, "_write_records", heavier)
         refused(incrowd.InputError, "changed while it was read")

@@ -1,4 +1,4 @@
-"""What users write, for the type checkers; nobody runs it."""
+"""Code of users, for the type checkers only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
             progress=False,
         )
         ncp: float = release.manifest.metrics.ncp
-        holds: bool = incrowd.verify(release, k=5).holds
+        holds: bool | None = incrowd.verify(release, k=5).holds
         incrowd.attack(release, original=df, limit={"prosecutor": 0.1})
         incrowd.attack(release, second=release)
         incrowd.attack(release, second="earlier.csv")

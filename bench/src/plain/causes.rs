@@ -1,5 +1,5 @@
-//! What the figures of series B depend on beside the algorithm: k, the order of seeds, whether records alike stay together, and
-//! what residues do to groups.
+//! Influences on the figures of series B other than the algorithm: k, the order of seeds, whether
+//! equal records stay together, and the effect of residues on groups.
 
 use std::path::Path;
 
@@ -7,10 +7,15 @@ use super::measure::{Ask, Run, mean, measure, measure_in_order};
 use super::series::SAMPLES_B;
 use super::table::{SERIES_B, adult_table};
 
-/// Prints ExpC's means over the samples of series B, by k and by how it was run, and the three algorithms of P1, P4 and P7.
+/// Prints ExpC's means over the samples of series B, by k and by settings, and the three algorithms
+/// of P1, P4 and P7.
 pub(super) fn causes(text: &mut String, data: &Path, path: &Path) -> Result<(), String> {
     let table = adult_table(data, path, &SERIES_B, "occupation")?;
-    put!(text, "\n### What the figures of series B depend on (means over {} samples)\n", SAMPLES_B.len());
+    put!(
+        text,
+        "\n### What the figures of series B depend on (means over {} samples)\n",
+        SAMPLES_B.len()
+    );
     put!(
         text,
         "| algorithm | rows | seeds | k | loss | average group | before residues joined | left out | residues | of these at a dead corner |"

@@ -1,4 +1,4 @@
-//! All of Adult by k, and what Incognito's groups are worth.
+//! All of Adult by k, and how many of Incognito's groups are plain.
 
 use std::path::Path;
 use std::time::Instant;
@@ -11,11 +11,15 @@ use incrowd::{Silent, Value};
 use super::measure::{Ask, bind, measure};
 use super::table::{SERIES_A, adult_table};
 
-/// All of Adult, 5 quasi-identifiers, by k; and Incognito's verdict.
+/// Measures all of Adult with 5 quasi-identifiers by k, and the groups of Incognito.
 pub(super) fn full(text: &mut String, data: &Path, path: &Path) -> Result<(), String> {
     let table = adult_table(data, path, &SERIES_A, "age")?;
     let whole = table.sample(u64::MAX, 1)?;
-    put!(text, "\n### All {} records of Adult, five quasi-identifiers, p = 0.8, d = 0.85\n", whole.records());
+    put!(
+        text,
+        "\n### All {} records of Adult, five quasi-identifiers, p = 0.8, d = 0.85\n",
+        whole.records()
+    );
     put!(
         text,
         "| algorithm | k | loss per column | average group | left out | forced | residues | boxes and corners | processor seconds |"
@@ -38,12 +42,13 @@ pub(super) fn full(text: &mut String, data: &Path, path: &Path) -> Result<(), St
     }
     for k in [5, 10, 15] {
         let began = Instant::now();
-        let promise =
-            Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))]).map_err(|e| e.to_string())?;
+        let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
+            .map_err(|e| e.to_string())?;
         let models = [promise.model.bind(&whole).map_err(|e| e.to_string())?];
         let search = ("search".to_owned(), Value::Word("incognito".to_owned()));
         let method = Method::new("full-domain", [search]).map_err(|e| e.to_string())?;
-        let made = method.algorithm.recode(&whole, &models, 0, &Silent).map_err(|e| e.to_string())?;
+        let made =
+            method.algorithm.recode(&whole, &models, 0, &Silent).map_err(|e| e.to_string())?;
         let seconds = began.elapsed().as_secs_f64();
         let bound = bind(&whole, &Ask { k, p: 0.8, d: 0.85, attributes: &[] })?;
         let (failing, groups) = (not_plain(&whole, &made, bound.as_ref()), made.groups());
@@ -55,7 +60,7 @@ pub(super) fn full(text: &mut String, data: &Path, path: &Path) -> Result<(), St
     Ok(())
 }
 
-/// How many groups of a partition the model does not admit.
+/// Returns the number of groups that the model does not admit.
 fn not_plain(data: &Dataset, partition: &Partition, bound: &dyn BoundModel) -> usize {
     use incrowd::core::{Extent, GroupId, GroupSummary, Region};
     let mut groups = vec![GroupSummary::empty(1); partition.groups()];
@@ -66,8 +71,12 @@ fn not_plain(data: &Dataset, partition: &Partition, bound: &dyn BoundModel) -> u
     }
     let holds = |(g, summary): (usize, GroupSummary)| {
         let spans = partition.spans(GroupId(g as u32));
-        let extents =
-            data.quasi().iter().zip(spans).map(|(q, span)| Extent::of_group(&q.domain, *span, &[])).collect();
+        let extents = data
+            .quasi()
+            .iter()
+            .zip(spans)
+            .map(|(q, span)| Extent::of_group(&q.domain, *span, &[]))
+            .collect();
         bound.admits(&GroupSummary { region: Some(Region { extents }), ..summary }).holds
     };
     groups.into_iter().enumerate().filter(|(g, s)| !holds((*g, s.clone()))).count()

@@ -1,4 +1,4 @@
-//! How cost grows with the number of records.
+//! Cost against the number of records.
 
 use std::path::Path;
 
@@ -8,13 +8,14 @@ use super::measure::{Ask, bind, measure};
 use super::table::{Table, make_table};
 use crate::chart::{Chart, Line};
 
-/// With distances over all eight attributes nearly every row is a point of its own, and looking for outliers among them grows
-/// faster than their number; tables end here.
+/// With distances over all eight attributes nearly every row is a distinct point, and the search
+/// for outliers grows faster than linearly; larger tables are skipped.
 const EIGHT_MOST: u64 = 20_000;
 
-const EIGHT: [&str; 8] = ["age", "sex", "education", "marital", "race", "workclass", "country", "occupation"];
+const EIGHT: [&str; 8] =
+    ["age", "sex", "education", "marital", "race", "workclass", "country", "occupation"];
 
-/// How cost grows with the number of records of a generated table of eight quasi-identifiers.
+/// Measures the cost against the number of records of a generated table of eight quasi-identifiers.
 pub(super) fn growth(text: &mut String, dir: &Path, most: u64) -> Result<(), String> {
     put!(text, "\n### Generated census-like records, eight quasi-identifiers, expc-plus, k = 15\n");
     put!(
@@ -24,14 +25,16 @@ pub(super) fn growth(text: &mut String, dir: &Path, most: u64) -> Result<(), Str
     put!(text, "|---|---|---|---|---|---|---|---|---|---|---|---|");
     let (mut loss, mut size, mut time) = (Vec::new(), Vec::new(), Vec::new());
     let few: &[&str] = &["age", "education", "occupation"];
-    // Settings at which somebody stands out: with few distance attributes p = 0.8 and d = 0.85 make nobody an outlier.
+    // Settings with outliers: with few distance attributes, p = 0.8 and d = 0.85 give none.
     for (name, attributes, p, d, limit) in [
         ("age, education, occupation (p = 0.9, d = 0.5)", few, 0.9, 0.5, most),
         ("all eight (p = 0.8, d = 0.85)", &[] as &[&str], 0.8, 0.85, most.min(EIGHT_MOST)),
     ] {
         let mut first = None;
         let (mut own_loss, mut own_size, mut own_time) = (Vec::new(), Vec::new(), Vec::new());
-        for n in [10_000, 20_000, 50_000, 100_000, 200_000, 500_000].into_iter().filter(|&n| n <= limit) {
+        for n in
+            [10_000, 20_000, 50_000, 100_000, 200_000, 500_000].into_iter().filter(|&n| n <= limit)
+        {
             let path = make_table(dir, incrowd_synth::Table::Salaries, n)?;
             let spec = |column: &&str| ColumnSpec {
                 hierarchy: incrowd_synth::hierarchy(incrowd_synth::Table::Salaries, column)
@@ -39,15 +42,23 @@ pub(super) fn growth(text: &mut String, dir: &Path, most: u64) -> Result<(), Str
                 ..ColumnSpec::default()
             };
             let columns: Vec<&str> = EIGHT.iter().copied().chain(["salary_class"]).collect();
-            let table =
-                Table::load(&path, &columns, EIGHT.iter().map(spec).collect(), SensitiveSpec::default())?;
+            let table = Table::load(
+                &path,
+                &columns,
+                EIGHT.iter().map(spec).collect(),
+                SensitiveSpec::default(),
+            )?;
             let data = table.sample(u64::MAX, 1)?;
             let ask = Ask { k: 15, p, d, attributes };
             let points = bind(&data, &ask)?.outliers().map_or(0, |o| o.points());
             let r = match measure(&data, &ask, "expc-plus", false) {
                 Ok(run) => run,
                 Err(why) => {
-                    put!(text, "| {name} | {n} | {} | {points} | {why} | | | | | | | |", data.rows());
+                    put!(
+                        text,
+                        "| {name} | {n} | {} | {points} | {why} | | | | | | | |",
+                        data.rows()
+                    );
                     continue;
                 }
             };

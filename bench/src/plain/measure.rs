@@ -1,4 +1,4 @@
-//! One run of one algorithm, and what it gave.
+//! One run of one algorithm, and its results.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use incrowd::recode::Method;
 use incrowd::recode::expansion::ExpansionReport;
 use incrowd::{Silent, Value};
 
-/// What is asked of one run.
+/// The parameters of one run.
 #[derive(Clone, Copy)]
 pub(super) struct Ask<'a> {
     pub(super) k: i64,
@@ -18,16 +18,16 @@ pub(super) struct Ask<'a> {
     pub(super) attributes: &'a [&'a str],
 }
 
-/// What one run gave.
+/// The results of one run.
 #[derive(Clone)]
 pub(super) struct Run {
-    /// Information loss, the sum over quasi-identifiers, removed records losing all of them.
+    /// Information loss, the sum over quasi-identifiers; removed records lose all of them.
     pub(super) loss: f64,
     pub(super) per_column: f64,
     pub(super) group: f64,
     pub(super) removed: f64,
     pub(super) residues: f64,
-    /// The share of the residues that were given up at a dead corner.
+    /// The share of the residues that were removed at a dead corner.
     pub(super) dead_ends: f64,
     /// The average group before residues joined.
     pub(super) grown: f64,
@@ -52,12 +52,17 @@ pub(super) fn bind(data: &Dataset, ask: &Ask<'_>) -> Result<Box<dyn BoundModel>,
     promise.bind_for_release(data).map_err(|e| e.to_string())
 }
 
-/// Runs one algorithm; every run binds the model anew, so that none profits from what another found out.
-pub(super) fn measure(data: &Dataset, ask: &Ask<'_>, method: &str, skip_dead: bool) -> Result<Run, String> {
+/// Runs one algorithm. Every run binds the model again, so that no run benefits from another.
+pub(super) fn measure(
+    data: &Dataset,
+    ask: &Ask<'_>,
+    method: &str,
+    skip_dead: bool,
+) -> Result<Run, String> {
     measure_in_order(data, ask, method, skip_dead, "sorted")
 }
 
-/// The same with seeds in a certain order.
+/// Runs one algorithm with a given order of seeds.
 pub(super) fn measure_in_order(
     data: &Dataset,
     ask: &Ask<'_>,
@@ -76,7 +81,8 @@ pub(super) fn measure_in_order(
         .algorithm
         .recode_and_report(data, &models, data.records(), &Silent)
         .map_err(|e| e.to_string())?;
-    // Expansion runs on one thread; its processor time does not depend on what else the machine does.
+    // Expansion runs on one thread; its processor time does not depend on other work of the
+    // machine.
     let seconds = match (worked, processor_seconds()) {
         (Some(before), Some(after)) => after - before,
         _ => began.elapsed().as_secs_f64(),
@@ -85,7 +91,7 @@ pub(super) fn measure_in_order(
     Ok(run(data, &recoding.partition, report, seconds))
 }
 
-/// How long this thread has run, where the system tells.
+/// Returns the processor time of this thread, if the system reports it.
 fn processor_seconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse::<f64>().ok().map(|nanoseconds| nanoseconds / 1e9)

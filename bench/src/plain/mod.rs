@@ -1,7 +1,8 @@
-//! The experiments of `wang2009`: what hiding outliers costs, by algorithm, and how that grows.
+//! The experiments of `wang2009`: the loss of hiding outliers, by algorithm, and its growth.
 //!
-//! One command makes everything: series A and B on the Adult table as an independent prototype ran them, a census-like
-//! generated table of eight quasi-identifiers, a Markdown table "paper / prototype / here" and SVG plots.
+//! One command runs everything: series A and B on the Adult table as an independent prototype ran
+//! them, a census-like generated table of eight quasi-identifiers, a Markdown table "paper /
+//! prototype / here" and SVG plots.
 
 /// Writes a line; writing into a string does not fail.
 macro_rules! put {
@@ -29,15 +30,20 @@ use plots::plots;
 use series::{series_a, series_b};
 use targets::targets;
 
-/// A part: its name, whether it needs the Adult table, and what writes it.
-type Part<'a> = (&'a str, bool, &'a dyn Fn(&mut String) -> Result<(), String>);
+/// A section: its name, whether it needs the Adult table, and the function that writes it.
+type Chapter<'a> = (&'a str, bool, &'a dyn Fn(&mut String) -> Result<(), String>);
 
 /// Regenerates all tables and plots, and writes them to `dir` as well as to standard output.
-pub(crate) fn run_all(data: &Path, dir: &Path, most: u64, only: Option<&str>) -> Result<(), String> {
+pub(crate) fn run_all(
+    data: &Path,
+    dir: &Path,
+    most: u64,
+    only: Option<&str>,
+) -> Result<(), String> {
     let wants = |part: &str| only.is_none_or(|only| only.split(',').any(|name| name == part));
     std::fs::create_dir_all(dir).map_err(|e| e.to_string())?;
     let adult = data.join("adult_arx.csv.gz");
-    let parts: [Part<'_>; 5] = [
+    let parts: [Chapter<'_>; 5] = [
         ("targets", true, &|text| {
             let (runs_b, runs_a) = (series_b(data, &adult)?, series_a(data, &adult)?);
             targets(text, &runs_b, &runs_a, data, &adult)
@@ -56,7 +62,7 @@ pub(crate) fn run_all(data: &Path, dir: &Path, most: u64, only: Option<&str>) ->
             );
             continue;
         }
-        // Each part is shown and kept as soon as it is there: some take long.
+        // Each section is printed and stored at once, because some take long.
         let mut text = String::new();
         part(&mut text)?;
         println!("{text}");

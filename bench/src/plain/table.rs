@@ -26,19 +26,19 @@ impl Table {
             columns: columns.iter().map(|&c| c.to_owned()).collect(),
             missing: ["", "?", "NA"].map(str::to_owned).to_vec(),
             drop_missing: true,
-            replay: false,
+            passthrough: Vec::new(),
             ..FoldSpec::default()
         };
         let folded = engine.fold(&spec, &Silent).map_err(|e| e.to_string())?;
         Ok(Table { folded, specs, sensitive })
     }
 
-    /// Some of the records, drawn by a seed: every record has the same chance.
+    /// Returns a sample of the records, drawn by a seed with equal probabilities.
     pub(super) fn sample(&self, records: u64, seed: u64) -> Result<Dataset, String> {
         self.encode(self.drawn(records, seed))
     }
 
-    /// The same sample with a row for every record, so that records alike may part.
+    /// Returns the same sample with a row for every record, so that equal records can be separated.
     pub(super) fn unfolded_sample(&self, records: u64, seed: u64) -> Result<Dataset, String> {
         let mut folded = self.drawn(records, seed);
         let width = folded.columns.len();
@@ -54,7 +54,7 @@ impl Table {
         if records < all {
             let (mut left, mut wanted, mut state) =
                 (all, records, seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-            // Rows come in an order of their own, so that the sample does not depend on how the file was read.
+            // Rows are sorted first, so that the sample does not depend on how the file was read.
             let mut order: Vec<usize> = (0..folded.rows()).collect();
             order.sort_by_key(|&row| texts(&folded, row));
             let mut weights = vec![0; folded.rows()];
@@ -72,8 +72,10 @@ impl Table {
             }
             let width = folded.columns.len();
             let kept: Vec<usize> = (0..folded.rows()).filter(|&row| weights[row] > 0).collect();
-            folded.codes =
-                kept.iter().flat_map(|&row| folded.codes[row * width..(row + 1) * width].to_vec()).collect();
+            folded.codes = kept
+                .iter()
+                .flat_map(|&row| folded.codes[row * width..(row + 1) * width].to_vec())
+                .collect();
             folded.weights = kept.iter().map(|&row| weights[row]).collect();
         }
         folded
@@ -86,10 +88,20 @@ impl Table {
 }
 
 fn texts(folded: &Folded, row: usize) -> Vec<String> {
-    folded.row(row).iter().zip(&folded.columns).map(|(&code, c)| c.texts[code as usize].clone()).collect()
+    folded
+        .row(row)
+        .iter()
+        .zip(&folded.columns)
+        .map(|(&code, c)| c.texts[code as usize].clone())
+        .collect()
 }
 
-pub(super) fn adult_table(data: &Path, path: &Path, quasi: &[&str], on: &str) -> Result<Table, String> {
+pub(super) fn adult_table(
+    data: &Path,
+    path: &Path,
+    quasi: &[&str],
+    on: &str,
+) -> Result<Table, String> {
     let hierarchy = |column: &str| -> Result<Option<HierarchySpec>, String> {
         if column == "age" {
             return Ok(None);
@@ -97,7 +109,8 @@ pub(super) fn adult_table(data: &Path, path: &Path, quasi: &[&str], on: &str) ->
         let file = data.join(format!("hierarchies/adult_hierarchy_{column}.csv"));
         hierarchy_from_path(&file).map(Some).map_err(|e| e.to_string())
     };
-    let specs = quasi.iter().map(|c| Ok(ColumnSpec { hierarchy: hierarchy(c)?, ..ColumnSpec::default() }));
+    let specs =
+        quasi.iter().map(|c| Ok(ColumnSpec { hierarchy: hierarchy(c)?, ..ColumnSpec::default() }));
     let specs = specs.collect::<Result<Vec<_>, String>>()?;
     let sensitive = SensitiveSpec { hierarchy: hierarchy(on)?, ..SensitiveSpec::default() };
     let columns: Vec<&str> = quasi.iter().copied().chain([on]).collect();
@@ -107,8 +120,12 @@ pub(super) fn adult_table(data: &Path, path: &Path, quasi: &[&str], on: &str) ->
 pub(super) const SERIES_A: [&str; 5] = ["sex", "education", "marital-status", "race", "workclass"];
 pub(super) const SERIES_B: [&str; 4] = ["age", "sex", "education", "marital-status"];
 
-/// Generates a table, unless it is there.
-pub(super) fn make_table(dir: &Path, table: incrowd_synth::Table, rows: u64) -> Result<PathBuf, String> {
+/// Generates a table, unless it exists.
+pub(super) fn make_table(
+    dir: &Path,
+    table: incrowd_synth::Table,
+    rows: u64,
+) -> Result<PathBuf, String> {
     let path = dir.join(format!("{table}-{rows}.csv"));
     if !path.exists() {
         let partial = path.with_extension("partial");

@@ -1,20 +1,21 @@
-//! The reproduction targets: paper, prototype, here.
+//! The reproduction targets: paper, prototype, incrowd.
 
 use std::path::Path;
 
 use super::measure::{Ask, Run, bind, mean, measure};
-use super::series::{Setting, all, share, wins};
+use super::series::{SeriesSetting, all, share, wins};
 use super::table::{SERIES_A, SERIES_B, adult_table};
 
-/// The table "paper / prototype / here".
+/// Prints the table "paper / prototype / here".
 pub(super) fn targets(
     text: &mut String,
-    b: &[Setting],
-    a: &[Setting],
+    b: &[SeriesSetting],
+    a: &[SeriesSetting],
     data: &Path,
     path: &Path,
 ) -> Result<(), String> {
-    let by = |of: &dyn Fn(&Run) -> f64| -> Vec<f64> { (0..5).map(|m| mean(&all(b, m), of)).collect() };
+    let by =
+        |of: &dyn Fn(&Run) -> f64| -> Vec<f64> { (0..5).map(|m| mean(&all(b, m), of)).collect() };
     let (loss, group, removed) = (by(&|r| r.loss), by(&|r| r.group), by(&|r| r.removed));
     let (grown, dead_ends) = (by(&|r| r.grown), by(&|r| r.dead_ends));
     let (residues, steps, looked) = (by(&|r| r.residues), by(&|r| r.expansions), by(&|r| r.looked));
@@ -55,7 +56,7 @@ pub(super) fn targets(
             ),
         ],
     );
-    let rising = |settings: &[Setting]| {
+    let rising = |settings: &[SeriesSetting]| {
         let (mut yes, mut of) = (0, 0);
         let samples: std::collections::BTreeSet<u64> = settings.iter().map(|s| s.sample).collect();
         for sample in samples {
@@ -101,8 +102,10 @@ pub(super) fn targets(
             ),
         ],
     );
-    let columns: Vec<f64> = b.iter().chain(a).flat_map(|s| s.runs.iter().map(|r| r.per_column)).collect();
-    let (least, most) = columns.iter().fold((f64::MAX, 0.0_f64), |(lo, hi), &x| (lo.min(x), hi.max(x)));
+    let columns: Vec<f64> =
+        b.iter().chain(a).flat_map(|s| s.runs.iter().map(|r| r.per_column)).collect();
+    let (least, most) =
+        columns.iter().fold((f64::MAX, 0.0_f64), |(lo, hi), &x| (lo.min(x), hi.max(x)));
     out(
         text,
         [
@@ -140,7 +143,7 @@ pub(super) fn targets(
             ),
         ],
     );
-    let range = |runs: &[Setting], method: usize| {
+    let range = |runs: &[SeriesSetting], method: usize| {
         let all: Vec<f64> = runs.iter().map(|s| 100.0 * s.runs[method].residues).collect();
         (all.iter().copied().fold(f64::MAX, f64::min), all.iter().copied().fold(0.0, f64::max))
     };

@@ -1,4 +1,4 @@
-//! Samples of Adult, whose occupations are skewed only where there are few people.
+//! Samples of Adult, whose occupations are skewed only in small samples.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use super::Options;
 use super::rates::{METHODS, Rates, percent, plot, rates};
 
-/// The occupation of everybody in Adult who has no missing value.
+/// Returns the occupations of all complete records of Adult.
 fn occupations(data: &Path) -> Result<Vec<u32>, String> {
     let path = data.join("adult_arx.csv.gz");
     if !path.exists() {
@@ -24,7 +24,7 @@ fn occupations(data: &Path) -> Result<Vec<u32>, String> {
         columns: vec!["occupation".to_owned()],
         missing: vec![String::new(), "?".to_owned()],
         drop_missing: true,
-        replay: false,
+        passthrough: Vec::new(),
         ..FoldSpec::default()
     };
     let folded = engine.fold(&spec, &Silent).map_err(|e| e.to_string())?;
@@ -46,7 +46,8 @@ fn sorted_counts(values: &[u32]) -> Vec<u64> {
     counts
 }
 
-/// The share of samples that are not eligible, and what is withheld on average over all samples: nothing from eligible ones.
+/// Returns the share of samples that are not eligible, and the average number of suppressed records
+/// over all samples: none for eligible ones.
 fn sampled(everybody: &[u32], share: f64, l: u64, samples: u32, seed: u64) -> (f64, Option<Rates>) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let size = (everybody.len() as f64 * share).round() as usize;
@@ -88,7 +89,10 @@ pub(super) fn samples(options: &Options) -> Result<(), String> {
          little as Unsafe, Safe more than 10 %. More violations for smaller samples and larger l. \
          Ours: withheld, %, on average over all samples, of which eligible ones lose nothing.\n"
     );
-    println!("| sample | l | violate, % | {} |\n|---|---|---|---|---|---|---|", METHODS.join(" | "));
+    println!(
+        "| sample | l | violate, % | {} |\n|---|---|---|---|---|---|---|",
+        METHODS.join(" | ")
+    );
     let mut lines: Vec<(String, Option<Rates>)> = Vec::new();
     let kinds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05]
         .map(|share| (share, 6))

@@ -1,4 +1,4 @@
-//! What an adversary learns of the dominant value, from one release and from two.
+//! The knowledge of an adversary about the dominant value, from one release and from two.
 
 use incrowd::eligibility::{self, Mechanism, Prior, Survey, survey};
 use incrowd::recode::suppression::{Rule, Secret, Way};
@@ -14,12 +14,19 @@ pub(super) fn posteriors() {
     println!("|---|---|---|---|---|---|---|");
     for (n, m, l) in [(12, 4, 3), (18, 5, 3), (18, 4, 2), (24, 5, 3), (24, 6, 4), (24, 4, 4)] {
         for (prior_name, prior) in Prior::ALL {
-            for (name, complete) in
-                [("unsafe-d", false), ("r-suppression", false), ("r-suppression", true), ("safe-d", false)]
-            {
+            for (name, complete) in [
+                ("unsafe-d", false),
+                ("r-suppression", false),
+                ("r-suppression", true),
+                ("safe-d", false),
+            ] {
                 let Some(mechanism) = Mechanism::named(name, l, complete) else { continue };
                 let Survey { success, worst, over, .. } = survey(mechanism, prior, n, m);
-                let name = if name == "r-suppression" && !complete { "r-suppression (paper)" } else { name };
+                let name = if name == "r-suppression" && !complete {
+                    "r-suppression (paper)"
+                } else {
+                    name
+                };
                 println!(
                     "| {n}, {m}, {l} | {:.3} | {prior_name} | {name} | {success:.3} | {worst:.3} | {:.0} |",
                     1.0 / l as f64,
@@ -32,7 +39,9 @@ pub(super) fn posteriors() {
     if let Some(mechanism) = example {
         let release = [3, 3, 2, 1, 1];
         println!("\nExample 5, {{3,3,2,1,1}} of 18 records, l = 3. Paper: 1/3, 1/3, 1/3.\n");
-        println!("| prior | posterior of the values with 3 records | with 2 | with 1 |\n|---|---|---|---|");
+        println!(
+            "| prior | posterior of the values with 3 records | with 2 | with 1 |\n|---|---|---|---|"
+        );
         let print = |name: &str, posterior: Option<eligibility::Posterior>| {
             if let Some(p) = posterior {
                 println!("| {name} | {:.3} each | {:.3} | {:.3} each |", p.of(3), p.of(2), p.of(1));
@@ -44,7 +53,7 @@ pub(super) fn posteriors() {
     }
 }
 
-/// Two independent draws for one table: the value whose count moved is taken for the dominant one.
+/// Two independent draws for one table: the value whose count changed is guessed as dominant.
 pub(super) fn again() {
     const PAIRS: u32 = 2_000;
     println!("\n### A second, independent release of the same table (W1; {PAIRS} pairs)\n");
@@ -71,7 +80,11 @@ pub(super) fn again() {
             let moved = (0..a.len()).map(|i| a[i].abs_diff(b[i])).max().unwrap_or(0);
             two += share(&|i| if moved == 0 { a[i] == top } else { a[i].abs_diff(b[i]) == moved });
         }
-        println!("| {name} | {l} | {:.2} | {:.2} |", one / f64::from(PAIRS), two / f64::from(PAIRS));
+        println!(
+            "| {name} | {l} | {:.2} | {:.2} |",
+            one / f64::from(PAIRS),
+            two / f64::from(PAIRS)
+        );
     }
     println!(
         "\nThe draws of a release follow from a key, so a repeat is the same release and tells nothing new."

@@ -1,5 +1,5 @@
-//! The experiments of `xu2010`: how much each method withholds on Zipf tables and on samples of Adult, next to what the paper
-//! states; what an adversary learns; and what the step costs in time.
+//! The experiments of `xu2010`: suppressed records of each method on Zipf tables and on samples of
+//! Adult, next to the paper's figures; the knowledge of an adversary; and the time of the step.
 
 mod adult;
 mod adversary;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 pub(crate) use speed::task;
 
-/// What to run.
+/// The parts to run.
 pub(crate) struct Options {
     samples: u32,
     rows: u64,
@@ -24,7 +24,8 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn new(option: impl Fn(&str) -> Option<String>) -> Result<Options, String> {
         let number = |name: &str, usual: u64| {
-            option(name).map_or(Ok(usual), |n| n.parse().map_err(|_| format!("{name} takes a number")))
+            option(name)
+                .map_or(Ok(usual), |n| n.parse().map_err(|_| format!("{name} takes a number")))
         };
         Ok(Options {
             samples: number("--samples", 3_000)? as u32,
@@ -37,7 +38,7 @@ impl Options {
     }
 }
 
-/// Prints everything; with a directory for plots, writes them there.
+/// Prints everything, and writes plots if there is a directory for them.
 pub(crate) fn run(options: &Options) -> Result<(), String> {
     zipf::examples();
     zipf::by_alpha(options)?;

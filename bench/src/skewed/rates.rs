@@ -1,4 +1,4 @@
-//! How much each method withholds, as a line of a table or of a plot.
+//! Suppressed shares of each method, as a row of a table or a point of a plot.
 
 use incrowd::recode::suppression::levels::{safe_stop, stop};
 use incrowd::recode::suppression::{Rule, Way};
@@ -6,11 +6,13 @@ use incrowd::recode::suppression::{Rule, Way};
 use super::Options;
 use crate::chart::{Chart, Line};
 
-/// Shares withheld: unsafe, R-suppression as in the paper, R-suppression with complete levels, safe.
+/// Suppressed shares: unsafe, R-suppression as in the paper, R-suppression with complete levels,
+/// safe.
 pub(super) type Rates = [f64; 4];
-pub(super) const METHODS: [&str; 4] = ["unsafe-d", "r-suppression (paper)", "r-suppression", "safe-d"];
+pub(super) const METHODS: [&str; 4] =
+    ["unsafe-d", "r-suppression (paper)", "r-suppression", "safe-d"];
 
-/// `None` if the counts, in descending order, are l-eligible.
+/// Returns `None` if the counts, in descending order, are l-eligible.
 pub(super) fn rates(counts: &[u64], l: u64) -> Option<Rates> {
     let n: u64 = counts.iter().sum();
     if counts[0] * l <= n || l > counts.len() as u64 {

@@ -1,9 +1,10 @@
-//! What the step costs in time.
+//! The time of the suppression step.
 //!
-//! Three runs are compared. *With*: the whole table, records withheld before it is published. *Left*: the same table in which
-//! the disease of as many people as the step withholds is missing, so that they are read and then dropped; the others are
-//! published under the same promises without the step. What the first run takes longer is the step, and the look at what an
-//! adversary learns. *Without*: the whole table, nothing withheld, under a weaker promise, since it can keep no other.
+//! Three runs are compared. *With*: the whole table with the step. *Left*: the same table in which
+//! the disease is missing for as many people as the step suppresses, so that they are read and then
+//! dropped; the others are published with the same models without the step. The difference to the
+//! first run is the time of the step and of computing the adversary's knowledge. *Without*: the
+//! whole table without suppression and with a weaker model, because it satisfies no other.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ use crate::task::{FIVE, Steps, job};
 const TASKS: [&str; 3] = ["left", "with", "without"];
 const SENSITIVE: &str = "disease";
 
-/// The time of publishing with the step and without it, in turns, in processes of their own.
+/// Measures publishing with and without the step, alternately, in separate processes.
 pub(super) fn compare(options: &Options) -> Result<(), String> {
     let table = options.dir.join(format!("people-{}", options.rows));
     make(&table, options.rows)?;
@@ -45,7 +46,9 @@ pub(super) fn compare(options: &Options) -> Result<(), String> {
         all[all.len() / 2]
     };
     let seconds = |answer: &serde_json::Value| answer["seconds"].as_f64().unwrap_or(f64::NAN);
-    let step = |answer: &serde_json::Value| answer["steps"]["withholding"].as_f64().unwrap_or(f64::NAN);
+    let step = |answer: &serde_json::Value| {
+        answer["steps"]["suppressing records"].as_f64().unwrap_or(f64::NAN)
+    };
     let [left, with, without] = &answers;
     let base = median(left, &seconds);
     println!(
@@ -87,7 +90,8 @@ pub(super) fn compare(options: &Options) -> Result<(), String> {
 
 fn run(task: &str, table: &Path) -> Result<serde_json::Value, String> {
     let mut command = Command::new(std::env::current_exe().map_err(|e| e.to_string())?);
-    let output = command.args(["skewed-task", task]).arg(table).output().map_err(|e| e.to_string())?;
+    let output =
+        command.args(["skewed-task", task]).arg(table).output().map_err(|e| e.to_string())?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
@@ -98,13 +102,16 @@ fn release(table: &Path, task: &str) -> PathBuf {
     table.join(format!("skewed-{task}.csv"))
 }
 
-/// Makes a table in which of each value as many records as the release has still have it, any of them; in the others it is
-/// missing.
+/// Writes a table in which each value has as many records as in the release; the value is missing
+/// in the others.
 fn leave(table: &Path, release: &Path) -> Result<PathBuf, String> {
     let text = |e: csv::Error| e.to_string();
     let column = |reader: &mut csv::Reader<std::fs::File>| -> Result<usize, String> {
         let header = reader.headers().map_err(text)?;
-        header.iter().position(|name| name == SENSITIVE).ok_or_else(|| format!("there is no {SENSITIVE}"))
+        header
+            .iter()
+            .position(|name| name == SENSITIVE)
+            .ok_or_else(|| format!("there is no {SENSITIVE}"))
     };
     let counts = |path: &Path| -> Result<BTreeMap<String, u64>, String> {
         let mut reader = csv::Reader::from_path(path).map_err(text)?;
@@ -129,13 +136,15 @@ fn leave(table: &Path, release: &Path) -> Result<PathBuf, String> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut record = csv::StringRecord::new();
     while reader.read_record(&mut record).map_err(text)? {
-        let (Some(all), Some(wanted)) = (all.get_mut(&record[at]), wanted.get_mut(&record[at])) else {
+        let (Some(all), Some(wanted)) = (all.get_mut(&record[at]), wanted.get_mut(&record[at]))
+        else {
             continue;
         };
         let stays = rng.random_range(0..*all) < *wanted;
         *all -= 1;
         *wanted -= u64::from(stays);
-        let cells = record.iter().enumerate().map(|(i, cell)| if i == at && !stays { "" } else { cell });
+        let cells =
+            record.iter().enumerate().map(|(i, cell)| if i == at && !stays { "" } else { cell });
         writer.write_record(cells).map_err(text)?;
     }
     writer.flush().map_err(|e| e.to_string())?;
@@ -151,7 +160,7 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
     if kind != "without" {
         diversity.push(("kind", Value::Word("frequency".to_owned())));
     }
-    job.promise("l-diversity", diversity);
+    job.add_model("l-diversity", diversity);
     if kind == "with" {
         job.suppression = Some(SuppressionJob {
             name: "r-suppression".to_owned(),
@@ -170,7 +179,7 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
         json!({
             "seconds": seconds,
             "steps": steps.taken(),
-            "withheld": report.suppression.map(|step| step.withheld),
+            "withheld": report.suppression.map(|step| step.suppressed),
             "published": report.records.published,
             "bytes": bytes,
         })

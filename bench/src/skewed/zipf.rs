@@ -1,4 +1,4 @@
-//! The examples of the paper, and its tables by Zipf's law.
+//! The examples of the paper, and its Zipf tables.
 
 use incrowd::recode::suppression::levels::{cut, safe_stop, stop};
 use incrowd::recode::suppression::{Rule, Way};
@@ -26,7 +26,10 @@ pub(super) fn examples() {
         cut(&table, safe)
     );
     let reduced = [4, 3, 2, 1, 1];
-    println!("| R-suppression, h = 2, F = 3 | {{3,3,2,1,1}} | {:?} |", cut(&reduced, stop(&reduced, 18, 3)));
+    println!(
+        "| R-suppression, h = 2, F = 3 | {{3,3,2,1,1}} | {:?} |",
+        cut(&reduced, stop(&reduced, 18, 3))
+    );
     let mean = Rule { way: Way::Random, l: 3, complete_level: false }.expected(&table);
     println!("| R-suppression on average | not stated | {mean:.3} withheld |");
 }

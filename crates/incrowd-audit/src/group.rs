@@ -7,8 +7,9 @@ use hashbrown::HashTable;
 use incrowd_core::{Dataset, GroupSummary, Histogram};
 use rayon::prelude::*;
 
-/// The groups a reader of the release sees, numbered in the order of their first row. With `sensitive` the summaries hold
-/// the histograms of all sensitive columns. They list persons where somebody has several records.
+/// Returns the groups of the release in the order of their first rows. With `sensitive`, the
+/// summaries contain the histograms of all sensitive columns. If persons have several records, the
+/// summaries list the persons.
 pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
     let state = FixedState::default();
     let hash = |row: usize| {
@@ -24,15 +25,18 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
         };
         return (0..release.rows()).into_par_iter().map(group).collect();
     }
-    // Each entry is a group with the first row that has its cells.
-    // Without sensitive values a row is a group; with them a group has several rows.
+    // Each entry is a group and its first row. Without sensitive columns usually every row is a
+    // group, with them a group has several rows.
     let expected = if release.sensitive().is_empty() { release.rows() } else { release.rows() / 2 };
     let mut table: HashTable<(u32, u32)> = HashTable::with_capacity(expected);
     let mut groups: Vec<GroupSummary> = Vec::new();
-    let lists = sensitive || release.persons().is_some();
-    let mut of_row: Vec<(u32, u32)> = Vec::with_capacity(if lists { release.rows() } else { 0 });
+    let needs_rows = sensitive || release.persons().is_some();
+    let mut of_row: Vec<(u32, u32)> =
+        Vec::with_capacity(if needs_rows { release.rows() } else { 0 });
     for row in 0..release.rows() {
-        let same = |&(_, first): &(u32, u32)| release.quasi_codes(first as usize) == release.quasi_codes(row);
+        let same = |&(_, first): &(u32, u32)| {
+            release.quasi_codes(first as usize) == release.quasi_codes(row)
+        };
         let own = hash(row);
         let group = match table.find(own, same) {
             Some(&(group, _)) => group,
@@ -46,11 +50,11 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
         groups[group as usize].records += release.weight(row);
         let represented = &mut groups[group as usize].represented;
         *represented = represented.saturating_add(release.represented(row));
-        if lists {
+        if needs_rows {
             of_row.push((group, row as u32));
         }
     }
-    // Rows of one group after another, so that each histogram is counted at once.
+    // Sort by group, so that the histograms of a group are counted in one pass.
     of_row.par_sort_unstable();
     for rows in of_row.chunk_by(|a, b| a.0 == b.0) {
         let histogram = |(s, column): (usize, &incrowd_core::dataset::Sensitive)| {
@@ -63,13 +67,15 @@ pub(crate) fn groups(release: &Dataset, sensitive: bool) -> Vec<GroupSummary> {
         if sensitive {
             group.sensitive = release.sensitive().iter().enumerate().map(histogram).collect();
         }
-        group.persons =
-            release.persons().map(|persons| persons.histogram(rows.iter().map(|&(_, row)| row as usize)));
+        group.persons = release
+            .persons()
+            .map(|persons| persons.histogram(rows.iter().map(|&(_, row)| row as usize)));
     }
     groups
 }
 
-/// Whether no two rows have the same hash, so that every row is a group. It is asked where that is likely.
+/// Returns whether all rows have different hashes. Then every row is a group. Equal hashes of
+/// different rows only lead to the slower path.
 fn all_different(rows: usize, hash: &(impl Fn(usize) -> u64 + Sync)) -> bool {
     let mut hashes: Vec<u64> = (0..rows).into_par_iter().map(hash).collect();
     hashes.par_sort_unstable();

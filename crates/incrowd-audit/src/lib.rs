@@ -1,9 +1,9 @@
-//! How a release is judged.
+//! Verification of releases, attacks on them, and measures of risk and utility.
 //!
-//! This crate sees the released cells and nothing else: it cannot see the crate that makes releases, and it trusts no
-//! flag from it. Records are grouped anew by the text of their quasi-identifier cells, as a reader would group them.
+//! This crate reads only the released cells. It does not depend on the crate that creates releases
+//! and uses none of its intermediate results. Records are grouped by the text of their
+//! quasi-identifier cells, as a reader of the release would group them.
 
-mod alone;
 pub mod attack;
 mod classes;
 mod cover;
@@ -15,13 +15,17 @@ mod matching;
 mod original;
 pub mod risk;
 mod tally;
+mod unique;
 pub mod utility;
 mod verify;
 
-pub use alone::{Alone, AloneIn, SHARE as ALONE_SHARE, alone};
 pub use classes::Classes;
-pub use cover::{Covered, Join, On, cover};
+pub use cover::{Covered, Join, SharedColumn, cover};
 pub use matching::Matching;
 pub use original::Original;
 pub use tally::tally;
-pub use verify::{Judgement, People, PersonsFound, Verification, verify, verify_beside, verify_matching};
+pub use unique::{SHARE as UNIQUE_SHARE, UniqueOn, UniqueRecords, unique_records};
+pub use verify::{
+    Decision, Judgement, People, PersonsFound, Verification, verify, verify_matching,
+    verify_with_original,
+};

@@ -1,107 +1,118 @@
-//! Whether two tables that are linked by groups only can have been made from a given original.
+//! Checks whether two tables that are linked by groups can be a release of a given original.
 //!
-//! Paper: `xiao2006`, Definition 3. The first table has everybody's quasi-identifiers and a group, the second how often each
-//! sensitive value occurs in each group. Who has which value of a group is not told, so the records of the original are sought
-//! in two ways: the quasi-identifiers of the first table must be those of as many records of the original, and in every group
-//! everybody must find a value of the group that somebody of the original has with the same quasi-identifiers.
+//! Paper: `xiao2006`, Definition 3. The first table has the quasi-identifiers of all records and
+//! their groups. The second table has the number of occurrences of each sensitive value per group.
+//! The tables do not contain which record of a group has which value. Two conditions are checked.
+//! First, each combination of quasi-identifiers occurs in the first table at most as often as in
+//! the original. Second, in every group the values can be assigned one to one to the records, such
+//! that the original contains each combination of quasi-identifiers and value.
 //!
-//! Where we differ: the paper does not ask. Each group is looked at by itself; whether all groups can be had together is as
-//! hard as filling a table of three dimensions from its sums, and is not asked.
+//! Where we differ: the paper has no such check. Each group is checked by itself. Checking all
+//! groups together is as hard as filling a three-dimensional table from its sums, and is omitted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use incrowd_core::{Folded, MISSING};
 
-/// What cannot have come from the original.
+/// Parts of a release that cannot come from the original.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Strangers {
-    /// Records of the first table beyond those of the original that have the same quasi-identifiers.
+pub struct Unmatched {
+    /// Records of the first table in excess of the records of the original with equal
+    /// quasi-identifiers.
     pub records: u64,
-    /// Groups whose values cannot be given to their records.
+    /// Groups whose values cannot be assigned to their records.
     pub groups: u64,
 }
 
-/// A group: the quasi-identifiers of its records, `None` if the original has no such record, and its values.
+/// A group: its records as indices of combinations of quasi-identifiers, `None` if the original has
+/// no such combination, and its values.
 #[derive(Default)]
 struct LinkedGroup {
     records: Vec<Option<usize>>,
     values: Vec<Option<u32>>,
 }
 
-/// Seeks everybody of two linked tables in the original, whose sensitive column comes last. `first` has its other columns, in
-/// the same order, then the group; `second` the group and the value. `missing` stands for a missing value.
-pub fn strangers(original: &Folded, first: &Folded, second: &Folded, missing: &str) -> Strangers {
+/// Compares two linked tables with the original, whose last column is the sensitive one. `first`
+/// has the other columns of the original, in the same order, then the group. `second` has the group
+/// and the value. `missing` is the text of a missing value.
+pub fn unmatched(original: &Folded, first: &Folded, second: &Folded, missing: &str) -> Unmatched {
     let quasi = first.columns.len() - 1;
     let codes: Vec<HashMap<&str, u32>> = original
         .columns
         .iter()
         .map(|column| {
-            let texts =
-                column.texts.iter().enumerate().skip(1).map(|(code, text)| (text.as_str(), code as u32));
-            // A text that is there is itself, whatever stands for a missing value.
+            let texts = column
+                .texts
+                .iter()
+                .enumerate()
+                .skip(1)
+                .map(|(code, text)| (text.as_str(), code as u32));
+            // A text of the table takes precedence over the text of a missing value.
             std::iter::once((missing, MISSING)).chain(texts).collect()
         })
         .collect();
-    // Everybody's quasi-identifiers, with how many have them and which values.
-    let mut people: BTreeMap<&[u32], usize> = BTreeMap::new();
+    // The combinations of quasi-identifiers, with their remaining counts and their values.
+    let mut combinations: BTreeMap<&[u32], usize> = BTreeMap::new();
     let mut left: Vec<u64> = Vec::new();
     let mut values: Vec<BTreeSet<u32>> = Vec::new();
     for row in 0..original.rows() {
         let cells = original.row(row);
-        let person = *people.entry(&cells[..quasi]).or_insert(left.len());
-        if person == left.len() {
+        let combination = *combinations.entry(&cells[..quasi]).or_insert(left.len());
+        if combination == left.len() {
             left.push(0);
             values.push(BTreeSet::new());
         }
-        left[person] += original.weights[row];
-        values[person].insert(cells[quasi]);
+        left[combination] += original.weights[row];
+        values[combination].insert(cells[quasi]);
     }
-    let mut strangers = Strangers::default();
+    let mut unmatched = Unmatched::default();
     let mut groups: BTreeMap<&str, LinkedGroup> = BTreeMap::new();
     for row in 0..first.rows() {
         let cells = first.row(row);
         let text = |column: usize| first.columns[column].texts[cells[column] as usize].as_str();
         let own: Option<Vec<u32>> =
             (0..quasi).map(|column| codes[column].get(text(column)).copied()).collect();
-        let person = own.and_then(|own| people.get(own.as_slice()).copied());
+        let combination = own.and_then(|own| combinations.get(own.as_slice()).copied());
         let records = first.weights[row];
-        let there = person.map_or(0, |person| left[person].min(records));
-        if let Some(person) = person {
-            left[person] -= there;
+        let matched = combination.map_or(0, |combination| left[combination].min(records));
+        if let Some(combination) = combination {
+            left[combination] -= matched;
         }
-        strangers.records += records - there;
+        unmatched.records += records - matched;
         let group = groups.entry(text(quasi)).or_default();
-        group.records.extend(std::iter::repeat_n(person, records as usize));
+        group.records.extend(std::iter::repeat_n(combination, records as usize));
     }
     for row in 0..second.rows() {
-        let text = |column: usize| second.columns[column].texts[second.row(row)[column] as usize].as_str();
+        let text =
+            |column: usize| second.columns[column].texts[second.row(row)[column] as usize].as_str();
         let value = codes[quasi].get(text(1)).copied();
         let group = groups.entry(text(0)).or_default();
         group.values.extend(std::iter::repeat_n(value, second.weights[row] as usize));
     }
-    let fits = |person: Option<usize>, value: Option<u32>| {
-        person.zip(value).is_some_and(|(person, value)| values[person].contains(&value))
+    let fits = |combination: Option<usize>, value: Option<u32>| {
+        combination.zip(value).is_some_and(|(own, value)| values[own].contains(&value))
     };
-    strangers.groups = groups.values().filter(|group| !everybody_finds_one(group, &fits)).count() as u64;
-    strangers
+    unmatched.groups = groups.values().filter(|group| !is_assignable(group, &fits)).count() as u64;
+    unmatched
 }
 
-/// Whether the values of a group can be given to its records, one each: augmenting paths.
-fn everybody_finds_one(group: &LinkedGroup, fits: &dyn Fn(Option<usize>, Option<u32>) -> bool) -> bool {
-    fn give(
+/// Returns whether the values of a group can be assigned one to one to its records. Computes a
+/// bipartite matching with augmenting paths.
+fn is_assignable(group: &LinkedGroup, fits: &dyn Fn(Option<usize>, Option<u32>) -> bool) -> bool {
+    fn assign(
         record: usize,
         group: &LinkedGroup,
         fits: &dyn Fn(Option<usize>, Option<u32>) -> bool,
-        asked: &mut [bool],
+        tried: &mut [bool],
         owner: &mut [Option<usize>],
     ) -> bool {
         for value in 0..group.values.len() {
-            if asked[value] || !fits(group.records[record], group.values[value]) {
+            if tried[value] || !fits(group.records[record], group.values[value]) {
                 continue;
             }
-            asked[value] = true;
-            if owner[value].is_none_or(|other| give(other, group, fits, asked, owner)) {
+            tried[value] = true;
+            if owner[value].is_none_or(|other| assign(other, group, fits, tried, owner)) {
                 owner[value] = Some(record);
                 return true;
             }
@@ -110,6 +121,7 @@ fn everybody_finds_one(group: &LinkedGroup, fits: &dyn Fn(Option<usize>, Option<
     }
     let mut owner = vec![None; group.values.len()];
     group.records.len() == group.values.len()
-        && (0..group.records.len())
-            .all(|record| give(record, group, fits, &mut vec![false; group.values.len()], &mut owner))
+        && (0..group.records.len()).all(|record| {
+            assign(record, group, fits, &mut vec![false; group.values.len()], &mut owner)
+        })
 }

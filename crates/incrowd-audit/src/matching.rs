@@ -1,9 +1,10 @@
-//! How many records match each group of a release if a missing cell matches any value.
+//! Number of records that match each group of a release if a missing cell matches any value.
 //!
-//! Two records match if their cells are spelled alike in every column in which neither is missing. Groups with the same missing
-//! columns are looked up by the columns that count beside a group with others, so that a group asks one question for each set of
-//! missing columns in the release. Matching is not transitive: what a record matches is no group of its own, and models that look
-//! at more than the number of records have no meaning here.
+//! Two records match if their cells are equal in every column in which neither is missing. For each
+//! pair of sets of missing columns, the groups are indexed by the columns that are missing in
+//! neither set, so each group needs one lookup per set of missing columns. Matching is not
+//! transitive: the records that match a record do not form a group. Models that use more than the
+//! number of records are therefore not defined here.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -11,24 +12,27 @@ use incrowd_core::{Error, Folded, MISSING, Result};
 
 type Map<K, V> = HashMap<K, V, FixedState>;
 
-/// How many records match each group.
+/// Number of records that match each group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matching {
-    /// For each group, in the order of their first row. Of a group that itself has enough records it may be those alone, if others
-    /// have fewer.
+    /// Number per group, in the order of their first rows. For a group with enough records of its
+    /// own it may be only its size, if other groups match fewer records.
     pub(crate) by_group: Vec<u64>,
 }
 
-/// Groups of records with the same cells.
-struct Alike {
+/// A group of records with equal cells.
+struct CellGroup {
     cells: Vec<u32>,
+    /// Bit `i` is set if the cell of column `i` is missing.
     missing: u64,
     records: u64,
 }
 
 impl Matching {
-    /// Counts the records that match in the first `quasi` columns of a release. `is_missing` knows the texts of missing cells; a
-    /// null is one too. Groups of at least `enough` records are not asked further, unless nobody matches fewer than they have.
+    /// Counts the records that match in the first `quasi` columns of a release. `is_missing` tests
+    /// the texts of missing cells. A null is missing too. Groups are visited by ascending size. The
+    /// count stops at the first group that has at least `enough` records and at least as many as
+    /// the smallest result: later groups cannot be the minimum.
     pub fn count(
         release: &Folded,
         quasi: usize,
@@ -37,7 +41,8 @@ impl Matching {
     ) -> Result<Matching> {
         if quasi > u64::BITS as usize {
             return Err(Error::job(format!(
-                "missing cells can match any value in at most {} quasi-identifiers, and there are {quasi}",
+                "missing cells can match any value in at most {} quasi-identifiers, but there are \
+                 {quasi}",
                 u64::BITS
             )));
         }
@@ -48,6 +53,8 @@ impl Matching {
         let mut by_group: Vec<u64> = groups.iter().map(|group| group.records).collect();
         let mut order: Vec<usize> = (0..groups.len()).collect();
         order.sort_by_key(|&group| groups[group].records);
+        // For a union of missing columns and a pattern: the groups with this pattern, indexed by
+        // their cells in the columns outside the union.
         let mut tables: Map<(u64, u64), Map<Vec<u32>, u64>> = Map::default();
         let mut fewest = u64::MAX;
         for group in order {
@@ -73,37 +80,43 @@ impl Matching {
         Ok(Matching { by_group })
     }
 
-    /// For each group, in the order of their first row, the records that match it; of a group that has enough itself perhaps only
-    /// those it has.
+    /// Returns the number of matching records per group, in the order of their first rows. For a
+    /// group with enough records of its own it may be only its size.
     pub fn by_group(&self) -> &[u64] {
         &self.by_group
     }
 }
 
-/// The cells of the columns that count.
+/// Returns the cells of the columns that are not in the bit set `without`.
 fn shown(cells: &[u32], without: u64) -> Vec<u32> {
-    cells.iter().enumerate().filter(|(column, _)| without >> column & 1 == 0).map(|(_, &cell)| cell).collect()
+    cells
+        .iter()
+        .enumerate()
+        .filter(|(column, _)| without >> column & 1 == 0)
+        .map(|(_, &cell)| cell)
+        .collect()
 }
 
-/// The groups in the order of their first row. Missing cells of a column are alike, however they are written, only to what they
-/// match: a group is what is spelled alike.
-fn groups(release: &Folded, quasi: usize, is_missing: impl Fn(&str) -> bool) -> Vec<Alike> {
+/// Returns the groups of records with equal texts, in the order of their first rows. Different
+/// texts of missing cells make different groups.
+fn groups(release: &Folded, quasi: usize, is_missing: impl Fn(&str) -> bool) -> Vec<CellGroup> {
     let missing: Vec<Vec<bool>> = release.columns[..quasi]
         .iter()
         .map(|column| {
-            let gone = |(code, text): (usize, &String)| code as u32 == MISSING || is_missing(text);
-            column.texts.iter().enumerate().map(gone).collect()
+            let missing =
+                |(code, text): (usize, &String)| code as u32 == MISSING || is_missing(text);
+            column.texts.iter().enumerate().map(missing).collect()
         })
         .collect();
     let mut known: Map<Vec<u32>, usize> = Map::default();
-    let mut groups: Vec<Alike> = Vec::new();
+    let mut groups: Vec<CellGroup> = Vec::new();
     for row in 0..release.rows() {
         let cells = &release.row(row)[..quasi];
         let group = *known.entry_ref(cells).or_insert_with(|| {
-            let gone = cells.iter().zip(&missing).enumerate();
-            let missing = gone.filter(|(_, (cell, missing))| missing[**cell as usize]);
+            let cells_missing = cells.iter().zip(&missing).enumerate();
+            let missing = cells_missing.filter(|(_, (cell, missing))| missing[**cell as usize]);
             let missing = missing.fold(0, |bits, (column, _)| bits | 1 << column);
-            groups.push(Alike { cells: cells.to_vec(), missing, records: 0 });
+            groups.push(CellGroup { cells: cells.to_vec(), missing, records: 0 });
             groups.len() - 1
         });
         groups[group].records += release.weights[row];
@@ -116,7 +129,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn gone(text: &str) -> bool {
+    fn is_missing(text: &str) -> bool {
         text == "*" || text == "NA"
     }
 
@@ -125,32 +138,35 @@ mod tests {
         Folded::from_records(&["a", "b", "c"], cells, true)
     }
 
-    /// Looks at all pairs of records.
+    /// Counts matching records by comparing all pairs.
     fn twin(records: &[Vec<&str>], of: &[&str]) -> u64 {
-        let matches =
-            |other: &&Vec<&str>| of.iter().zip(other.iter()).all(|(a, b)| a == b || gone(a) || gone(b));
+        let matches = |other: &&Vec<&str>| {
+            of.iter().zip(other.iter()).all(|(a, b)| a == b || is_missing(a) || is_missing(b))
+        };
         records.iter().filter(matches).count() as u64
     }
 
     proptest! {
         #[test]
-        fn records_are_counted_as_by_looking_at_all_pairs(
-            drawn in prop::collection::vec(prop::collection::vec(0usize..5, 3), 1..40), enough in 0u64..6,
+        fn counts_equal_those_of_all_pairs(
+            drawn in prop::collection::vec(prop::collection::vec(0usize..5, 3), 1..40),
+            enough in 0u64..6,
         ) {
             let texts = ["x", "y", "z", "*", "NA"];
             let records: Vec<Vec<&str>> =
                 drawn.iter().map(|record| record.iter().map(|&i| texts[i]).collect()).collect();
             let folded = release(&records);
-            let found = Matching::count(&folded, 3, gone, enough).unwrap();
-            let mut seen: Vec<Vec<&str>> = Vec::new();
+            let found = Matching::count(&folded, 3, is_missing, enough).unwrap();
+            let mut distinct: Vec<Vec<&str>> = Vec::new();
             for row in 0..folded.rows() {
+                let codes = folded.row(row).iter().zip(&folded.columns);
                 let cells: Vec<&str> =
-                    folded.row(row).iter().zip(&folded.columns).map(|(&c, column)| column.texts[c as usize].as_str()).collect();
-                if !seen.contains(&cells) {
-                    seen.push(cells);
+                    codes.map(|(&c, column)| column.texts[c as usize].as_str()).collect();
+                if !distinct.contains(&cells) {
+                    distinct.push(cells);
                 }
             }
-            let exact: Vec<u64> = seen.iter().map(|cells| twin(&records, cells)).collect();
+            let exact: Vec<u64> = distinct.iter().map(|cells| twin(&records, cells)).collect();
             prop_assert_eq!(found.by_group.len(), exact.len());
             prop_assert_eq!(found.by_group.iter().min(), exact.iter().min());
             for (found, exact) in found.by_group.iter().zip(&exact) {
@@ -160,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_nothing_but_missing_cells_matches_everybody() {
+    fn a_record_with_only_missing_cells_matches_all_records() {
         let records = [vec!["x", "y", "z"], vec!["y", "x", "x"], vec!["*", "*", "*"]];
-        let found = Matching::count(&release(&records), 3, gone, 2).unwrap();
+        let found = Matching::count(&release(&records), 3, is_missing, 2).unwrap();
         assert_eq!(found.by_group(), [2, 2, 3]);
     }
 }

@@ -1,4 +1,4 @@
-//! What the released cells cost, read off the release and measured on the domains of the original.
+//! Information loss of the released cells, measured on the domains of the original.
 
 use std::cmp::Ordering;
 
@@ -9,40 +9,43 @@ use rayon::prelude::*;
 
 use crate::utility::Cover;
 
-/// Tallies a release whose first columns are the quasi-identifiers, in the order of `domains`. `suppressed` is the number
-/// of records that are not in it. Fails if a cell is not one a column of that domain can have.
+/// Sums the information loss of a release. Its first columns are the quasi-identifiers in the order
+/// of `domains`. `suppressed` is the number of suppressed records. Returns an error if a column has
+/// a cell that is not in its domain.
 pub fn tally(release: &Folded, domains: &[Quasi], suppressed: u64) -> Result<Tally> {
     let published = release.records();
     let of = |(q, quasi): (usize, &Quasi)| column(release, q, quasi, published + suppressed);
     let columns = || domains.par_iter().enumerate().map(of).collect::<Vec<Result<ColumnTally>>>();
     let (columns, group_sizes) = rayon::join(columns, || group_sizes(release, domains.len()));
-    // What is wrong with the first column is told, whichever was looked at first.
+    // The error of the first column is returned, independent of the order of execution.
     let columns = columns.into_iter().collect::<Result<_>>()?;
     Ok(Tally { columns, group_sizes, published, suppressed })
 }
 
-/// What a cell of a column adds for each record that has it.
+/// Loss of a cell, per record that has it.
 #[derive(Clone, Copy)]
 struct Cost {
     ncp: f64,
     loss: f64,
     depth: u64,
-    told: f64,
-    /// How many have it.
+    /// Information content of the cell in bits.
+    bits: f64,
+    /// Number of records with the cell.
     records: u64,
 }
 
 impl Cost {
-    /// Some order of costs, in which only those are alike that add the same.
+    /// A total order in which only equal costs compare as equal.
     fn order(&self, other: &Cost) -> Ordering {
         let numbers = self.ncp.total_cmp(&other.ncp).then(self.loss.total_cmp(&other.loss));
-        let numbers = numbers.then(self.told.total_cmp(&other.told));
+        let numbers = numbers.then(self.bits.total_cmp(&other.bits));
         numbers.then((self.depth, self.records).cmp(&(other.depth, other.records)))
     }
 }
 
-/// The column at a position, of a table that had so many records.
+/// Sums the loss of one column. `all` is the number of records of the original.
 fn column(release: &Folded, q: usize, quasi: &Quasi, all: u64) -> Result<ColumnTally> {
+    let quasi = quasi.measured();
     let texts = &release.columns[q].texts;
     let mut records = vec![0u64; texts.len()];
     for row in 0..release.rows() {
@@ -52,21 +55,22 @@ fn column(release: &Folded, q: usize, quasi: &Quasi, all: u64) -> Result<ColumnT
     let bits = Bits::new(&quasi.counts);
     let cost = |&code: &usize| {
         let cell = quasi.domain.read(&texts[code])?;
-        let cover = || bits.told(&Cover::of_cell(&quasi.domain, &cell));
+        let information = || bits.of_cover(&Cover::of_cell(&quasi.domain, &cell));
         Some(Cost {
             ncp: quasi.domain.cell_ncp(&cell),
             loss: quasi.domain.cell_loss(&cell),
             depth: quasi.domain.cell_depth(&cell) as u64,
-            told: if bits.records > 0 { cover() } else { 0.0 },
+            bits: if bits.records > 0 { information() } else { 0.0 },
             records: records[code],
         })
     };
     let Some(mut costs) = used.par_iter().map(cost).collect::<Option<Vec<Cost>>>() else {
         return Err(Error::input(format!(
-            "column `{}` of the release has a cell that is neither a value of the original nor a generalization of its values",
+            "column `{}` of the release has a cell that is neither a value of the original nor a \
+             generalization of its values",
             quasi.name
         ))
-        .help("give the hierarchies the release was made with"));
+        .help("provide the hierarchies of the release"));
     };
     let mut sums = ColumnTally {
         name: quasi.name.clone(),
@@ -74,26 +78,27 @@ fn column(release: &Folded, q: usize, quasi: &Quasi, all: u64) -> Result<ColumnT
         weight: quasi.weight,
         ..ColumnTally::default()
     };
-    // Summed in an order of their own, so that the last digit does not depend on who read what first.
+    // The costs are sorted before they are summed, so rounding does not depend on the order of
+    // rows.
     costs.par_sort_unstable_by(Cost::order);
-    let mut told = 0.0;
+    let mut published = 0.0;
     for cost in costs {
         let n = cost.records;
         sums.ncp += n as f64 * cost.ncp;
         sums.loss += n as f64 * cost.loss;
         sums.depth += n * cost.depth;
-        told += n as f64 * cost.told;
+        published += n as f64 * cost.bits;
     }
     sums.all_bits = bits.all(&quasi.counts);
-    // Without the original's counts, or with people of another table, there is nothing to hold it against.
+    // The remaining entropy is defined only if the counts are those of the original table.
     let known = bits.records > 0 && bits.records == all;
-    sums.open_bits = if known { sums.all_bits - told } else { f64::NAN };
+    sums.open_bits = if known { sums.all_bits - published } else { f64::NAN };
     Ok(sums)
 }
 
-/// How common the leaves of a column are in the original.
+/// Frequencies of the leaves of a column in the original.
 struct Bits {
-    /// How many records have a leaf before this one.
+    /// Number of records with a smaller leaf. It has one entry more than there are leaves.
     before: Vec<u64>,
     records: u64,
 }
@@ -108,13 +113,14 @@ impl Bits {
         Bits { records: before.last().copied().unwrap_or(0), before }
     }
 
-    /// The bits that knowing this much of a record tells.
+    /// Returns the information content of an event with this many records, in bits.
     fn of(&self, records: u64) -> f64 {
         -(records.max(1) as f64 / self.records as f64).log2()
     }
 
-    fn told(&self, cover: &Cover) -> f64 {
-        let within = |&(lo, hi): &(u32, u32)| self.before[hi as usize + 1] - self.before[lo as usize];
+    fn of_cover(&self, cover: &Cover) -> f64 {
+        let within =
+            |&(lo, hi): &(u32, u32)| self.before[hi as usize + 1] - self.before[lo as usize];
         self.of(cover.spans().iter().map(within).sum())
     }
 
@@ -124,14 +130,15 @@ impl Bits {
 }
 
 fn group_sizes(release: &Folded, quasi: usize) -> Vec<u64> {
-    // Rows differ, so that without other columns each is a group.
+    // Rows are distinct, so each row is a group if there are no other columns.
     if release.columns.len() == quasi {
         let mut sizes = release.weights.clone();
         sizes.sort_unstable();
         return sizes;
     }
-    // Groups have several rows; room for one row in four is rarely asked for twice.
-    let mut sizes: hashbrown::HashMap<&[u32], u64> = hashbrown::HashMap::with_capacity(release.rows() / 4);
+    // A group usually has several rows. This capacity rarely grows more than once.
+    let mut sizes: hashbrown::HashMap<&[u32], u64> =
+        hashbrown::HashMap::with_capacity(release.rows() / 4);
     for row in 0..release.rows() {
         *sizes.entry(&release.row(row)[..quasi]).or_insert(0) += release.weights[row];
     }

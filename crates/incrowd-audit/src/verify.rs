@@ -1,4 +1,4 @@
-//! Verification: does the release keep its promises?
+//! Verification: checks privacy models on a release.
 
 use incrowd_core::model::{Need, Promise, Verdict};
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, GroupSummary, Params, Progress, Result};
@@ -8,64 +8,104 @@ use crate::group::groups;
 use crate::matching::Matching;
 use crate::original::Original;
 
-/// What verification found out about one promise.
+/// Result of a check. The order is from best to worst, so the maximum of several is the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Decision {
+    /// The check passed.
+    Holds,
+    /// The published cells do not determine the result.
+    Undecided,
+    /// The check failed.
+    Fails,
+}
+
+impl Decision {
+    /// Creates the decision of a check that always has a result.
+    pub fn of(holds: bool) -> Decision {
+        if holds { Decision::Holds } else { Decision::Fails }
+    }
+
+    /// Returns the worst decision. Without any check it is undecided.
+    pub fn worst(all: impl IntoIterator<Item = Decision>) -> Decision {
+        all.into_iter().max().unwrap_or(Decision::Undecided)
+    }
+
+    /// Returns whether the check passed.
+    pub fn holds(self) -> bool {
+        self == Decision::Holds
+    }
+
+    /// Returns `None` if the check is undecided.
+    pub fn answer(self) -> Option<bool> {
+        match self {
+            Decision::Holds => Some(true),
+            Decision::Undecided => None,
+            Decision::Fails => Some(false),
+        }
+    }
+}
+
+/// Result of verifying one privacy model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// The model's name.
+    /// Name of the model.
     pub name: &'static str,
     /// The name with its parameters.
     pub title: String,
     /// The parameters.
     pub params: Params,
-    /// Whether every group is admitted.
+    /// Whether every group satisfies the model.
     pub holds: bool,
-    /// What the model measures, for example `smallest group`.
+    /// Name of the measured quantity, e.g. `smallest group`.
     pub measures: &'static str,
-    /// The measured quantity of the worst group.
+    /// Measured value of the worst group.
     pub have: f64,
-    /// What it has to be.
+    /// Required value.
     pub need: f64,
-    /// How far on the safe side the worst group is; negative if the promise is broken.
+    /// Distance of the worst group from the requirement. Negative if the model is violated.
     pub margin: f64,
-    /// How many groups are not admitted.
+    /// Number of groups that violate the model.
     pub failing: u64,
-    /// Whether the promise is not known to be broken either: it is about values, and only their categories are published.
+    /// Whether a violation is uncertain: the model is about values, and only their categories are
+    /// published.
     pub unknown: bool,
 }
 
-/// What verification found out about a release.
+/// Result of verifying a release.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verification {
-    /// One judgement per promise, in their order.
+    /// One judgement per privacy model, in order.
     pub judgements: Vec<Judgement>,
-    /// How many groups a reader sees.
+    /// Number of groups.
     pub groups: u64,
-    /// How many records the release has.
+    /// Number of records.
     pub records: u64,
-    /// Quasi-identifiers with the number of records whose cell says nothing about any value of the population, where there
-    /// are any: the population lacks such values, or the cells were not read as they were meant.
+    /// Quasi-identifiers with the number of records whose cell covers no value of the population,
+    /// if there are any. Either the population lacks such values, or the cells were interpreted
+    /// wrongly.
     pub unread: Vec<(String, u64)>,
-    /// How many records the smallest group has; 0 if there is none.
+    /// Size of the smallest group in records, 0 if there are no groups.
     pub smallest_group: u64,
-    /// What is known of the persons behind the records, if somebody has several.
+    /// Results about persons, if a person may have several records.
     pub persons: Option<PersonsFound>,
 }
 
-/// The persons behind the records of a release.
+/// Persons of the records of a release.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PersonsFound {
-    /// How many there are.
+    /// Number of persons.
     pub published: u64,
-    /// How many the smallest group has.
+    /// Number of persons in the smallest group.
     pub smallest_group: u64,
-    /// The greatest share of a group's records that one person has.
+    /// Greatest share of a group's records that belong to one person.
     pub dominance: f64,
 }
 
 impl PersonsFound {
     fn of(release: &Dataset, groups: &[GroupSummary]) -> Option<PersonsFound> {
         let persons = release.persons()?;
-        let own = |group: &GroupSummary| group.persons.as_ref().map_or(0, |own| persons.in_group(own));
+        let own =
+            |group: &GroupSummary| group.persons.as_ref().map_or(0, |own| persons.in_group(own));
         let share = |group: &GroupSummary| {
             let most = group.persons.as_ref().map_or(0, |own| persons.most_records(own));
             most as f64 / group.records.max(1) as f64
@@ -78,26 +118,38 @@ impl PersonsFound {
     }
 }
 
+impl Judgement {
+    /// Returns the result of the check.
+    pub fn decision(&self) -> Decision {
+        match (self.holds, self.unknown) {
+            (true, _) => Decision::Holds,
+            (false, true) => Decision::Undecided,
+            (false, false) => Decision::Fails,
+        }
+    }
+}
+
 impl Verification {
-    /// Whether every promise is kept.
+    /// Returns whether the release satisfies every privacy model.
     pub fn holds(&self) -> bool {
         self.judgements.iter().all(|judgement| judgement.holds)
     }
 }
 
-/// How many people of a population the cells of a release cover.
+/// Number of people of a population who are covered by the cells of a release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct People {
-    /// For each group, in the order of their first row.
+    /// Number per group, in the order of their first rows.
     by_group: Vec<u64>,
-    /// Covered by no group.
+    /// Number of people who are covered by no group.
     outside: u64,
     unread: Vec<(String, u64)>,
 }
 
 impl People {
-    /// Reads the cells of a release, whose first columns are the quasi-identifiers in the order of `specs`, and counts the
-    /// people of `population`, a table of these columns, that they cover.
+    /// Counts the people of `population` who are covered by the cells of a release. The first
+    /// columns of the release are the quasi-identifiers in the order of `specs`. `population` has
+    /// these columns.
     pub fn covered(
         release: &Folded,
         specs: &[ColumnSpec],
@@ -115,14 +167,20 @@ impl People {
     }
 }
 
-/// Judges every promise anew on the released cells. An empty release keeps every promise about groups, since it has none;
-/// callers that expect records must look at their number. Promises about a population need to know whom the cells cover.
-pub fn verify(release: &Dataset, promises: &[Promise], people: Option<&People>) -> Result<Verification> {
-    verify_beside(release, promises, people, None)
+/// Verifies privacy models on the released cells. An empty release has no groups and satisfies
+/// every model about groups, so callers that expect records must check their number. Models about a
+/// population need `people`.
+pub fn verify(
+    release: &Dataset,
+    promises: &[Promise],
+    people: Option<&People>,
+) -> Result<Verification> {
+    verify_with_original(release, promises, people, None)
 }
 
-/// The same, with the original table and the release read on its lines, for promises about outliers.
-pub fn verify_beside(
+/// Like [`verify`], with the original table for models about outliers. `original` contains the
+/// original and the folded release.
+pub fn verify_with_original(
     release: &Dataset,
     promises: &[Promise],
     people: Option<&People>,
@@ -133,21 +191,33 @@ pub fn verify_beside(
         if people.by_group.len() != groups.len() {
             return Err(Error::bug("the population was counted for another release"));
         }
-        groups.iter_mut().zip(&people.by_group).for_each(|(group, &covered)| group.population = covered);
+        groups
+            .iter_mut()
+            .zip(&people.by_group)
+            .for_each(|(group, &covered)| group.population = covered);
     }
     judge_groups(release, promises, people, original, &groups)
 }
 
-/// The same for promises about numbers of records, where a missing cell matches any value: every group is judged by the records that
-/// match it. What else models look at belongs to groups, and records that match one belong to many.
-pub fn verify_matching(release: &Dataset, promises: &[Promise], matching: &Matching) -> Result<Verification> {
+/// Verifies models about numbers of records if a missing cell matches any value. The size of a
+/// group is then the number of records that match it. A record may match many groups, so other
+/// quantities of a group are not defined.
+pub fn verify_matching(
+    release: &Dataset,
+    promises: &[Promise],
+    matching: &Matching,
+) -> Result<Verification> {
     for promise in promises {
         if promise.model.card().needs != [Need::Records] || release.persons().is_some() {
             return Err(Error::job(format!(
-                "`{}` says nothing where a missing cell matches any value: records that match are no groups",
+                "`{}` cannot be verified if missing cells match any value: matching records do \
+                 not form groups",
                 promise.name()
             ))
-            .help("missing_cells = \"any\" goes with k-anonymity of records; for the rest leave it out"));
+            .help(
+                "use missing_cells = \"any\" only with k-anonymity of records; for other models \
+                 omit it",
+            ));
         }
     }
     let mut groups = groups(release, false);
@@ -169,68 +239,16 @@ fn judge_groups(
     original: Option<(&Original<'_>, &Folded)>,
     groups: &[GroupSummary],
 ) -> Result<Verification> {
-    let beside: Vec<GroupSummary> =
+    let summaries: Vec<GroupSummary> =
         original.map_or_else(Vec::new, |(original, folded)| original.summaries(folded));
-    if original.is_some() && beside.len() != groups.len() {
-        return Err(Error::bug("the original was read beside another release"));
+    if original.is_some() && summaries.len() != groups.len() {
+        return Err(Error::bug("the original was read with another release"));
     }
-    let mut judgements = Vec::with_capacity(promises.len());
-    for promise in promises {
-        let about_outliers = needs(promise, Need::Region);
-        let model = match (about_outliers, original) {
-            (true, Some((original, _))) => promise.model.bind(original.data())?,
-            (true, None) => return Err(needs_original(promise)),
-            (false, _) => promise.model.bind(release)?,
-        };
-        let groups = if about_outliers { &beside } else { groups };
-        let mut outside = None;
-        if needs(promise, Need::Population) {
-            let weighed = promise.model.weighs() && people.is_none();
-            if weighed && !release.is_weighed() {
-                judgements.push(by_weights_unknown(promise));
-                continue;
-            }
-            let Some(beyond) = people.map(|people| people.outside).or(weighed.then_some(0)) else {
-                return Err(Error::job(format!("`{}` needs the population table", promise.name())));
-            };
-            let nobody = GroupSummary::empty(release.sensitive().len());
-            outside = Some(GroupSummary { population: beyond, ..nobody }).filter(|g| g.population > 0);
-        }
-        let mut failing = 0;
-        let mut worst = None;
-        for group in groups.iter().chain(&outside) {
-            let verdict = model.admits(group);
-            failing += u64::from(!verdict.holds);
-            if worst.as_ref().is_none_or(|worst| verdict.is_worse_than(worst)) {
-                worst = Some(verdict);
-            }
-        }
-        if let Some((original, _)) = original.filter(|_| about_outliers) {
-            // A table that is no release of the original promises nothing about its people.
-            let strangers = original.strangers();
-            let verdict = Verdict::at_most(STRANGERS, strangers as f64, 0.0, strangers == 0);
-            if strangers > 0 {
-                failing = failing.max(1);
-                worst = Some(verdict);
-            }
-        }
-        // Different categories have different values, so what holds of the categories holds of the values.
-        let veiled = model.looks_at().is_some_and(|column| release.sensitive()[column].only_categories());
-        let unknown = failing > 0 && veiled && !needs(promise, Need::Categories);
-        let (name, title, params) = (promise.name(), promise.title(), promise.params.clone());
-        judgements.push(Judgement {
-            name,
-            title,
-            params,
-            holds: failing == 0,
-            measures: worst.map_or("", |v| v.what),
-            have: worst.map_or(0.0, |v| v.have),
-            need: worst.map_or(0.0, |v| v.need),
-            margin: worst.map_or(f64::INFINITY, |v| v.margin()),
-            failing,
-            unknown,
-        });
-    }
+    let original = original.map(|(original, _)| (original, summaries.as_slice()));
+    let judgements = promises
+        .iter()
+        .map(|promise| judge(release, promise, people, original, groups))
+        .collect::<Result<_>>()?;
     let unread = people.map_or_else(Vec::new, |people| people.unread.clone());
     Ok(Verification {
         judgements,
@@ -242,14 +260,76 @@ fn judge_groups(
     })
 }
 
-/// What is promised by weights that are not published cannot be judged on the release alone.
-fn by_weights_unknown(promise: &Promise) -> Judgement {
+/// Checks one privacy model on all groups. `original` contains the original table and the groups
+/// with the codes of the original.
+fn judge(
+    release: &Dataset,
+    promise: &Promise,
+    people: Option<&People>,
+    original: Option<(&Original<'_>, &[GroupSummary])>,
+    groups: &[GroupSummary],
+) -> Result<Judgement> {
+    let original = original.filter(|_| needs(promise, Need::Region));
+    let (model, groups) = match original {
+        Some((original, summaries)) => (promise.model.bind(original.data())?, summaries),
+        None if needs(promise, Need::Region) => return Err(needs_original(promise)),
+        None => (promise.model.bind(release)?, groups),
+    };
+    // People of the population outside all groups are checked like a group without records.
+    let mut outside = None;
+    if needs(promise, Need::Population) {
+        let weighted = promise.model.weighs() && people.is_none();
+        if weighted && !release.has_sampling_weights() {
+            return Ok(without_weights(promise));
+        }
+        let Some(beyond) = people.map(|people| people.outside).or(weighted.then_some(0)) else {
+            return Err(Error::job(format!("`{}` needs the population table", promise.name())));
+        };
+        let empty = GroupSummary::empty(release.sensitive().len());
+        outside = Some(GroupSummary { population: beyond, ..empty }).filter(|g| g.population > 0);
+    }
+    let mut failing = 0;
+    let mut worst = None;
+    for group in groups.iter().chain(&outside) {
+        let verdict = model.admits(group);
+        failing += u64::from(!verdict.holds);
+        if worst.as_ref().is_none_or(|worst| verdict.is_worse_than(worst)) {
+            worst = Some(verdict);
+        }
+    }
+    // A table with records that cannot come from the original does not protect its people.
+    let unmatched = original.map_or(0, |(original, _)| original.unmatched_records());
+    if unmatched > 0 {
+        failing = failing.max(1);
+        worst = Some(Verdict::at_most(UNMATCHED, unmatched as f64, 0.0, false));
+    }
+    // Values in different categories are different. If the model holds for the categories, it holds
+    // for the values. If it fails for the categories, the values may still satisfy it.
+    let only_categories = model
+        .sensitive_column()
+        .is_some_and(|column| release.sensitive()[column].only_categories());
+    Ok(Judgement {
+        name: promise.name(),
+        title: promise.title(),
+        params: promise.params.clone(),
+        holds: failing == 0,
+        measures: worst.map_or("", |v| v.what),
+        have: worst.map_or(0.0, |v| v.have),
+        need: worst.map_or(0.0, |v| v.need),
+        margin: worst.map_or(f64::INFINITY, |v| v.margin()),
+        failing,
+        unknown: failing > 0 && only_categories && !needs(promise, Need::Categories),
+    })
+}
+
+/// Returns the undecided result of a model that needs sampling weights which are not published.
+fn without_weights(promise: &Promise) -> Judgement {
     Judgement {
         name: promise.name(),
         title: promise.title(),
         params: promise.params.clone(),
         holds: false,
-        measures: "people by weights, which the release does not have:",
+        measures: "people by sampling weights, which the release does not contain:",
         have: 0.0,
         need: 0.0,
         margin: 0.0,
@@ -258,13 +338,16 @@ fn by_weights_unknown(promise: &Promise) -> Judgement {
     }
 }
 
-const STRANGERS: &str = "records that no record of the original can stand for";
+const UNMATCHED: &str = "records without a matching record of the original";
 
-/// What a reader of the release alone cannot tell.
+/// Returns the error for a model about outliers without the original table.
 fn needs_original(promise: &Promise) -> Error {
     let name = promise.name();
-    Error::job(format!("`{name}` needs the original table: who is an outlier is a question about its records")).help(
-        "give it as `[judging] original`; from the release alone only the number of sensitive values can be checked, with \
-         l-diversity",
+    Error::job(format!(
+        "`{name}` needs the original table, because outliers are defined by its records"
+    ))
+    .help(
+        "provide it as `[judging] original`; on the release alone only the number of sensitive \
+         values can be checked, with l-diversity",
     )
 }

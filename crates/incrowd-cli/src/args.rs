@@ -1,4 +1,5 @@
-//! What can be typed. Flags that are keys of a job come from [`Keys`]; what else a command takes is declared here.
+//! The arguments of every command. Flags that are keys of a job come from [`Keys`]. All other
+//! arguments are declared here.
 
 use std::path::PathBuf;
 
@@ -15,8 +16,9 @@ use crate::flags::Keys;
     version,
     propagate_version = true,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done and verified, 1 the promise does not hold or cannot be kept, 2 could not do it.\n\
-                  Start with:  incrowd demo"
+    after_help = "\
+Exit codes: 0 success, 1 a guarantee does not hold or cannot be reached, 2 error.
+Start with:  incrowd demo"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -26,54 +28,56 @@ pub(crate) struct Cli {
     #[arg(long, global = true)]
     pub(crate) json: bool,
 
-    /// Print nothing but the result
+    /// Print only the result
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
 
-    /// Say on standard error how long each step took
+    /// Print the duration of each step on standard error
     #[arg(long, global = true)]
     pub(crate) times: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a release, verify it on its own bytes, and only then put it in place
+    /// Make a release, verify the written file, and publish it only if the guarantees hold
     #[command(after_long_help = ANONYMIZE_EXAMPLES)]
     Anonymize(Box<AnonymizeArgs>),
-    /// Check any published table against models
+    /// Check a published table against privacy models
     #[command(after_long_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
-    /// Say what a release cost: original against release
+    /// Measure the information loss: compare a release with the original
     #[command(after_long_help = MEASURE_EXAMPLES)]
     Measure(MeasureArgs),
-    /// Attack a release: what would an adversary learn about whom?
+    /// Attack a release: measure how much an adversary learns about people
     #[command(after_long_help = ATTACK_EXAMPLES)]
     Attack(AttackArgs),
     /// Build, check and show hierarchies
     Hierarchy(HierarchyArgs),
     /// Explain a model, an algorithm, a metric or an attack: its paper and its limits
     Explain(ExplainArgs),
-    /// A tour on made-up people: makes a table, anonymizes it, verifies it
+    /// Create a synthetic table, anonymize it and verify the release
     Demo(DemoArgs),
-    /// Say what is in a table, how unique its people are, and which roles its columns should have
+    /// Describe a table: its columns, how many records are unique, proposed roles
     #[command(after_long_help = PROFILE_EXAMPLES)]
     Profile(ProfileArgs),
-    /// Write a job file for a table, with the reasons as comments; it runs as it is
+    /// Write a job file for a table, with comments that explain each choice
     #[command(after_long_help = INIT_EXAMPLES)]
     Init(InitArgs),
-    /// Publish a sequence of batches, each under the same rules, and say what they tell together
+    /// Publish a sequence of batches with one job, and measure what they reveal together
     #[command(after_long_help = BATCHES_EXAMPLES)]
     Batches(BatchesArgs),
-    /// Write a page to look at: what a release promises, keeps, risks and costs
+    /// Write an HTML report of a release: guarantees, verification, risks and information loss
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportArgs),
-    /// Sweep algorithms, models and parameters over a table: what would each risk and cost?
+    /// Complete or undo interrupted publications in these directories
+    Recover(RecoverArgs),
+    /// Compare algorithms, models and parameters on a table by risk and information loss
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
-    /// Go the whole way in a browser, on this machine only
+    /// Start the browser interface, on this machine only
     #[command(after_long_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
-    /// Write completions for a shell
+    /// Print the completion script of a shell
     Completions {
         /// The shell
         shell: Shell,
@@ -86,22 +90,24 @@ Examples:
   incrowd serve people.csv
   incrowd serve --no-open --port 8080
 
-It listens on 127.0.0.1 only. The address has a token, without which nobody gets in. What is uploaded lies in a private
-directory until the server stops, with Ctrl-C or with its terminal.";
+The server listens on 127.0.0.1 only and refuses requests without the token in the address.
+Uploaded files stay in a private directory until the server stops (Ctrl-C, or when its terminal
+closes).";
 
 const ANONYMIZE_EXAMPLES: &str = "\
 Examples:
   incrowd anonymize people.csv --quasi age,sex,zip --sensitive disease -k 10 -o people.release.csv
-  incrowd anonymize adult.csv.gz --quasi age,sex,race --hierarchies hierarchies/ -k 5 -o adult.parquet
+  incrowd anonymize adult.csv.gz --quasi age,sex,race --hierarchies hierarchies/ -k 5 \\
+                    -o adult.parquet
   incrowd anonymize people.csv --quasi age,zip,born --hierarchy zip=mask --hierarchy born=dates \\
                     --hierarchy age=intervals:5 -k 10 -o people.release.csv
   incrowd anonymize job.toml
   incrowd anonymize job.toml --dry-run
-  duckdb -csv -c 'from people' | incrowd anonymize - --quasi age,zip -k 10 -o - > people.release.csv
-  incrowd anonymize patients.csv --quasi age,zip --sensitive disease -k 10 --external voters.csv --id ssn \\
-                    -o patients.release.csv
+  duckdb -csv -c 'from people' | incrowd anonymize - --quasi age,zip -k 10 -o - > release.csv
+  incrowd anonymize patients.csv --quasi age,zip --sensitive disease -k 10 \\
+                    --external voters.csv --id ssn -o patients.release.csv
 
-A job file says the same and more; flags override it:
+A job file can contain all of these settings and more. Flags override the job file:
   [input]
   path = \"people.csv\"
   [output]
@@ -117,10 +123,10 @@ A job file says the same and more; flags override it:
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
-  incrowd verify people.release.csv                          (asks the manifest beside it)
+  incrowd verify people.release.csv                          (uses the manifest next to it)
   incrowd verify anything.csv --quasi age,sex,zip -k 10
   incrowd verify people.release.csv --job job.toml
-  incrowd verify people.release.csv --original people.csv    (for promises about outliers)
+  incrowd verify people.release.csv --original people.csv    (for plain-k-anonymity)
   incrowd verify patients.release.csv --original patients.csv --external voters.csv --id ssn";
 
 const MEASURE_EXAMPLES: &str = "\
@@ -128,27 +134,31 @@ Examples:
   incrowd measure people.csv people.release.csv --job job.toml
   incrowd measure people.csv people.release.csv --quasi age,zip --hierarchy zip=mask
   incrowd measure people.csv people.release.csv --job job.toml --pairs --target income
-  incrowd measure people.csv people.release.csv --job job.toml --only query_error --queries 5000 --selectivity 0.01";
+  incrowd measure people.csv people.release.csv --job job.toml --only query_error \\
+                  --queries 5000 --selectivity 0.01";
 
 const ATTACK_EXAMPLES: &str = "\
 Examples:
-  incrowd attack people.release.csv                          (asks the manifest beside it)
+  incrowd attack people.release.csv                          (uses the manifest next to it)
   incrowd attack people.release.csv --limit prosecutor=0.1 --limit homogeneity=0
-  incrowd attack people.release.csv --job job.toml --population everybody.csv --external voters.csv
-  incrowd attack anything.csv --quasi age,sex,zip --sensitive income --epsilon income=5% --details risks.csv
+  incrowd attack people.release.csv --job job.toml --population everybody.csv \\
+                 --external voters.csv
+  incrowd attack anything.csv --quasi age,sex,zip --sensitive income --epsilon income=5% \\
+                 --details risks.csv
 
-A limit is about the worst risk (prosecutor, journalist), the average (marketer) or the share of people at risk (the
-others). Add .worst, .average or .share to choose: --limit homogeneity.worst=0.9";
+A limit applies to the worst risk (prosecutor, journalist), the average risk (marketer) or the
+share of people at risk (all other attacks). Add .worst, .average or .share to choose:
+--limit homogeneity.worst=0.9";
 
 const PROFILE_EXAMPLES: &str = "\
 Examples:
   incrowd profile people.csv
   incrowd profile people.csv --quasi age,sex,zip --sampling-fraction 0.1
-  incrowd profile people.csv --share 0 --max-columns 2       (sets that single out at least one record)
+  incrowd profile people.csv --share 0 --max-columns 2       (sets with a unique record)
   incrowd profile people.csv --share 1                       (sets that are keys)
   incrowd profile people.csv --quasi age,education --outliers on=income,p=0.9,d=0.85
 
-Everything it says but the number of records and columns is for the owner of the data.";
+Only the numbers of records and columns may be published. The rest is for the data owner only.";
 
 const INIT_EXAMPLES: &str = "\
 Examples:
@@ -159,42 +169,45 @@ Examples:
 const BATCHES_EXAMPLES: &str = "\
 Examples:
   incrowd batches day-*.csv --job job.toml --dir releases
-  incrowd batches week-1.csv week-2.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=6 --dir releases
+  incrowd batches week-1.csv week-2.csv --quasi age,zip --sensitive disease \\
+                  --suppression r-suppression:l=6 --dir releases
 
 The exit code is 1 if a batch could not be published.";
 
 const REPORT_EXAMPLES: &str = "\
 Examples:
-  incrowd report people.release.csv -o report.html           (asks the manifest beside it)
+  incrowd report people.release.csv -o report.html           (uses the manifest next to it)
   incrowd report people.release.csv --original people.csv -o report.html --owner owner.html
   incrowd report people.release.csv --job job.toml -o report.html --owner owner.html
   incrowd anonymize job.toml --report report.html --owner-report owner.html
 
-The page may be published. What tells about the original goes onto the owner's page, which may not. The exit code is 1 if
-the release does not keep what it promises.";
+The public page may be published. Statements about the original are only on the owner's page,
+which must not be published. The exit code is 1 if a guarantee does not hold.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
   incrowd compare people.csv --quasi age,sex,zip --sensitive disease -o comparison
-  incrowd compare people.csv --quasi age,zip --sensitive disease --algorithms mondrian,top-down --k 2,5,10 \\
+  incrowd compare people.csv --quasi age,zip --sensitive disease \\
+                  --algorithms mondrian,top-down --k 2,5,10 \\
                   --models k-anonymity,l-diversity:l=2 -o comparison
-  incrowd compare job.toml                                   (what its [compare] says)
+  incrowd compare job.toml                                   (uses its [compare] section)
 
-A model that does not know k stands beside k-anonymity. l-diversity:l=2|3 tries both; l-diversity:l=2+t-closeness:t=0.3 asks
-for both. What is finished is kept: the same command goes on where it was stopped. All results are for the data owner only.";
+A model without a parameter k is combined with k-anonymity. l-diversity:l=2|3 tries both values.
+l-diversity:l=2+t-closeness:t=0.3 requires both models. Finished results are kept: run the same
+command again to continue. All results are for the data owner only.";
 
 #[derive(Debug, Args)]
 pub(crate) struct AnonymizeArgs {
-    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files, a pattern or a directory as one table, `-` for standard
-    /// input, or a job file (.toml)
+    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files, a pattern or a directory as
+    /// one table, `-` for standard input, or a job file (.toml)
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// Say what would happen and what it would cost; nothing is written
+    /// Run everything in memory and print the report; write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Tell everything: the cost of every column, intervals, the whole report of the algorithm
+    /// Print all details: the loss of every column, intervals, the full report of the algorithm
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -208,14 +221,26 @@ pub(crate) struct VerifyArgs {
     #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
     pub(crate) release: PathBuf,
 
-    /// The table the release was made from: for plain-k-anonymity [default: the input of --job]; after a suppression step and
-    /// for anatomy to ask whether everybody published comes from it and was withheld what had to be; and with --external to
-    /// ask whether the rows of a k-join-anonymous release are people of both tables and everybody is among them
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
+    /// The table the release was made from [default: the input of --job]. plain-k-anonymity needs
+    /// it. For anatomy and after a suppression step it is checked that every published record
+    /// comes from it. With --external it is checked that the rows of a k-join-anonymous release
+    /// contain the people of both tables
+    #[arg(
+        long,
+        value_name = "TABLE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Privacy models"
+    )]
     pub(crate) original: Option<PathBuf>,
 
-    /// The key that the manifest must be signed with (`anonymize --sign`): without such a signature the check fails
-    #[arg(long, value_name = "KEYFILE", value_hint = ValueHint::FilePath, help_heading = "Promises")]
+    /// The key the manifest must be signed with (`anonymize --sign`). The check fails without a
+    /// valid signature
+    #[arg(
+        long,
+        value_name = "KEYFILE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Privacy models"
+    )]
     pub(crate) check: Option<PathBuf>,
 
     #[command(flatten)]
@@ -239,31 +264,31 @@ pub(crate) struct MeasureArgs {
     pub(crate) keys: Keys<{ On::Measure as usize }>,
 }
 
-/// What to measure, and with which queries and which target.
+/// The measures to compute, the query workload and the target column.
 #[derive(Debug, Args)]
 pub(crate) struct UtilityArgs {
     /// Only these measures (see `incrowd explain`)
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Measures")]
     pub(crate) only: Vec<String>,
 
-    /// Measure every pair of columns too
+    /// Also measure every pair of columns
     #[arg(long, help_heading = "Measures")]
     pub(crate) pairs: bool,
 
-    /// How many random count queries to ask
+    /// The number of random count queries
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Measures",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) queries: u32,
 
-    /// Which queries and which sample: the same seed draws the same
+    /// The seed of the queries and the sample; equal seeds give equal results
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Measures")]
     pub(crate) seed: u64,
 
-    /// The share of the records a query selects if they lie evenly
+    /// The share of the records a query selects if the values are evenly distributed
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, help_heading = "Measures")]
     pub(crate) selectivity: f64,
 
-    /// How many quasi-identifiers a query has ranges on
+    /// The number of quasi-identifiers a query has ranges on
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Measures",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) dimensions: u32,
@@ -279,54 +304,67 @@ pub(crate) struct AttackArgs {
     #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
     pub(crate) release: PathBuf,
 
-    /// Show every attack and everything it found, not only what matters most
+    /// Show every attack with all its results, not only the most important ones
     #[arg(long)]
     pub(crate) all: bool,
 
     /// A table of people with names or other details
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Adversary")]
     pub(crate) external: Option<PathBuf>,
 
     /// Another release about some of the same people
-    #[arg(long, value_name = "RELEASE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    #[arg(
+        long,
+        value_name = "RELEASE",
+        value_hint = ValueHint::FilePath,
+        help_heading = "Adversary"
+    )]
     pub(crate) second: Option<PathBuf>,
 
-    /// The table the release was made from, for attacks on outliers [default: the input of --job], and for an adversary who
-    /// knows the counts of its sensitive values but not whose they are
-    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "The adversary")]
+    /// The table the release was made from [default: the input of --job], for attacks on outliers
+    /// and for an adversary who knows how often each sensitive value occurs in it
+    #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, help_heading = "Adversary")]
     pub(crate) original: Option<PathBuf>,
 
-    /// What an outlier is, in the parameters of plain-k-anonymity: p=0.8,d=0.85 [default: as the manifest says]
-    #[arg(long, value_name = "PARAMETERS", help_heading = "The adversary")]
+    /// The definition of an outlier, as parameters of plain-k-anonymity: p=0.8,d=0.85 [default:
+    /// from the manifest]
+    #[arg(long, value_name = "PARAMETERS", help_heading = "Adversary")]
     pub(crate) outliers: Option<String>,
 
-    /// How near a guess of a number must come: income=500, or income=5% of the guess; may be repeated
-    #[arg(long, value_name = "COLUMN=AMOUNT", help_heading = "The adversary")]
+    /// How close a guess of a number must be to count as correct: income=500, or income=5% of the
+    /// guess; may be repeated
+    #[arg(long, value_name = "COLUMN=AMOUNT", help_heading = "Adversary")]
     pub(crate) epsilon: Vec<String>,
 
-    /// How records were withheld, if the manifest does not say: r-suppression:l=6,on=disease
-    #[arg(long, value_name = "METHOD", help_heading = "The adversary")]
+    /// The suppression step, if it is not in the manifest: r-suppression:l=6,on=disease
+    #[arg(long, value_name = "METHOD", help_heading = "Adversary")]
     pub(crate) suppression: Option<String>,
 
-    /// How many records the table had before some were withheld
-    #[arg(long, value_name = "N", help_heading = "The adversary", conflicts_with = "original")]
+    /// The number of records before the suppression step
+    #[arg(long, value_name = "N", help_heading = "Adversary", conflicts_with = "original")]
     pub(crate) original_size: Option<u64>,
 
     /// The attacks to run [default: all that apply]
     #[arg(long, value_name = "ATTACKS", value_delimiter = ',', help_heading = "Judging")]
     pub(crate) only: Vec<String>,
 
-    /// Who counts as at risk: homogeneity=0.8; may be repeated (see `incrowd explain homogeneity`)
+    /// The risk from which a person counts as at risk: homogeneity=0.8; may be repeated (see
+    /// `incrowd explain homogeneity`)
     #[arg(long, value_name = "ATTACK=VALUE", help_heading = "Judging")]
     pub(crate) threshold: Vec<String>,
 
-    /// What must not be exceeded, else the exit code is 1: prosecutor=0.1; may be repeated
+    /// A limit on the risk; the exit code is 1 if it is exceeded: prosecutor=0.1; may be repeated
     #[arg(long, value_name = "ATTACK=VALUE", help_heading = "Judging")]
     pub(crate) limit: Vec<String>,
 
-    /// Write every released row with its risks to a CSV file and show the most exposed groups: not for publication
+    /// Write every released row with its risks to a CSV file and print the groups with the highest
+    /// risk; both must not be published
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) details: Option<PathBuf>,
+
+    /// Replace the file of --details if it exists
+    #[arg(long)]
+    pub(crate) replace: bool,
 
     #[command(flatten)]
     pub(crate) keys: Keys<{ On::Attack as usize }>,
@@ -353,8 +391,11 @@ pub(crate) enum HierarchyCommand {
         /// The file [default: standard output]
         #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
         output: Option<PathBuf>,
+        /// Replace the file if it exists
+        #[arg(long)]
+        replace: bool,
     },
-    /// Check a hierarchy file: every finding names its line; exit code 1 if there is an error
+    /// Check a hierarchy file; every finding names its line, and an error gives exit code 1
     Lint {
         /// The hierarchy file
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -368,19 +409,19 @@ pub(crate) enum HierarchyCommand {
     },
     /// Show a hierarchy as a tree
     Show {
-        /// The hierarchy file; with --table also what `hierarchy build --kind` takes
+        /// The hierarchy file; with --table also a value of `hierarchy build --kind`
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
-        /// A table whose values the hierarchy is made of
+        /// A table with the values to build the hierarchy from
         #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath, requires = "column")]
         table: Option<PathBuf>,
         /// The column of the table
         #[arg(long, value_name = "COLUMN", requires = "table")]
         column: Option<String>,
-        /// How many levels below the root to show
+        /// The number of levels below the root to show
         #[arg(long, value_name = "LEVELS", default_value_t = 3)]
         depth: usize,
-        /// How many children of a node to show
+        /// The number of children of a node to show
         #[arg(long, value_name = "N", default_value_t = 12)]
         most: usize,
     },
@@ -388,52 +429,65 @@ pub(crate) enum HierarchyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// A model, algorithm, metric or attack; without it, all are listed
+    /// A model, algorithm, metric or attack [default: list all of them]
     pub(crate) name: Option<String>,
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RecoverArgs {
+    /// Directories, or releases in them
+    #[arg(value_name = "DIRECTORY", default_value = ".", value_hint = ValueHint::DirPath)]
+    pub(crate) places: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// A table to open at once
+    /// The table to open
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
     pub(crate) table: Option<PathBuf>,
 
-    /// The port; 0 is any that is free
+    /// The port; 0 selects a free port
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) port: u16,
 
-    /// Do not open the browser, only say the address
+    /// Print the address only, do not open the browser
     #[arg(long)]
     pub(crate) no_open: bool,
 
     /// The largest file that may be uploaded, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = incrowd_web::USUAL_MOST_BYTES >> 20, value_parser = clap::value_parser!(u64).range(1..1 << 40))]
+    #[arg(long, value_name = "MIB", default_value_t = incrowd_web::DEFAULT_MAX_UPLOAD >> 20,
+          value_parser = clap::value_parser!(u64).range(1..1 << 40))]
     pub(crate) max_upload: u64,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// How many people to make up
+    /// The number of synthetic people
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: u64,
 
-    /// Which people: the same seed makes the same table
+    /// The seed; equal seeds give equal tables
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// How many records a group has at least
+    /// The smallest number of records in a group
     #[arg(short, default_value_t = 10, value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) k: i64,
 
-    /// Which table: census, skewed or salaries
+    /// The table to create: census, skewed or salaries
     #[arg(long, default_value = "census")]
     pub(crate) table: String,
 
-    /// Where the files go
-    #[arg(long, value_name = "DIR", default_value = "incrowd-demo", value_hint = ValueHint::DirPath)]
+    /// The directory of the files
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "incrowd-demo",
+        value_hint = ValueHint::DirPath
+    )]
     pub(crate) dir: PathBuf,
 
-    /// Only make the table, its hierarchies and the job file
+    /// Create only the table, its hierarchies and the job file
     #[arg(long)]
     pub(crate) data_only: bool,
 }
@@ -444,7 +498,7 @@ pub(crate) struct ProfileArgs {
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
     pub(crate) tables: Vec<PathBuf>,
 
-    /// Show every column and every set, not only what matters most
+    /// Show every column and every set, not only the most important ones
     #[arg(long)]
     pub(crate) all: bool,
 
@@ -452,27 +506,33 @@ pub(crate) struct ProfileArgs {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) quasi: Vec<String>,
 
-    /// Look at these columns only
+    /// Profile only these columns
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
 
-    /// The share of records that must be unique on a set of columns: 0 is at least one record, 1 is all of them
-    #[arg(long, value_name = "SHARE", default_value_t = incrowd::profile::USUAL_SHARE)]
+    /// The share of records that must be unique on a set of columns: 0 means at least one record, 1
+    /// means all records
+    #[arg(long, value_name = "SHARE", default_value_t = incrowd::profile::DEFAULT_SHARE)]
     pub(crate) share: f64,
 
-    /// How many columns such a set has at most [default: 3, fewer for very large tables]
+    /// The largest number of columns in a set [default: 3, fewer for very large tables]
     #[arg(long, value_name = "N")]
     pub(crate) max_columns: Option<usize>,
 
-    /// How many people the population has that the table is a sample of
-    #[arg(long, value_name = "N", conflicts_with = "sampling_fraction", help_heading = "Population")]
+    /// The number of people in the population the table is a sample of
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "sampling_fraction",
+        help_heading = "Population"
+    )]
     pub(crate) population_size: Option<u64>,
 
-    /// Which share of the population the table is
+    /// The share of the population that is in the table
     #[arg(long, value_name = "F", help_heading = "Population")]
     pub(crate) sampling_fraction: Option<f64>,
 
-    /// Count the outliers too, in the parameters of plain-k-anonymity: on=income,p=0.8,d=0.85
+    /// Also count outliers; takes parameters of plain-k-anonymity: on=income,p=0.8,d=0.85
     #[arg(long, value_name = "PARAMETERS", help_heading = "Outliers")]
     pub(crate) outliers: Option<String>,
 
@@ -487,44 +547,52 @@ pub(crate) struct InitArgs {
     pub(crate) tables: Vec<PathBuf>,
 
     /// The job file
-    #[arg(long, short, value_name = "FILE", default_value = "job.toml", value_hint = ValueHint::FilePath)]
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        default_value = "job.toml",
+        value_hint = ValueHint::FilePath
+    )]
     pub(crate) output: PathBuf,
 
-    /// How many records a group has at least
-    #[arg(short, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    /// The smallest number of records in a group
+    #[arg(short, value_name = "K", default_value_t = 5,
+          value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) k: u64,
 
-    /// A rule of the field to follow: hipaa (ages over 89 are one, dates are years, three-digit postal codes, no place smaller
-    /// than a state), public-use (the same with ages from 85 on)
+    /// A published rule to follow: hipaa (ages over 89 form one value, dates become years, postal
+    /// codes have three digits, no place is smaller than a state) or public-use (like hipaa, but
+    /// ages from 85 on form one value)
     #[arg(long, value_name = "RULE", value_parser = preset)]
     pub(crate) preset: Option<incrowd::profile::Preset>,
 
-    /// Replace a job file that is there already
-    #[arg(long)]
+    /// Replace the job file if it exists
+    #[arg(long, alias = "replace")]
     pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) keys: Keys<{ On::Init as usize }>,
 }
 
-/// A preset by its name.
-fn preset(word: &str) -> Result<incrowd::profile::Preset, String> {
+/// Returns the preset with the given name.
+fn preset(name: &str) -> Result<incrowd::profile::Preset, String> {
     let known = incrowd::profile::Preset::ALL;
-    let found = known.iter().find(|(name, _)| *name == word).map(|(_, preset)| *preset);
-    found.ok_or_else(|| format!("it takes {}", known.map(|(name, _)| name).join(" or ")))
+    let preset = known.iter().find(|(known, _)| *known == name).map(|(_, preset)| *preset);
+    preset.ok_or_else(|| format!("expected {}", known.map(|(name, _)| name).join(" or ")))
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BatchesArgs {
-    /// The batches, one table each, in their order
+    /// The batches in order, one table each
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath, required = true)]
     pub(crate) tables: Vec<PathBuf>,
 
-    /// Where the releases go
+    /// The directory of the releases
     #[arg(long, value_name = "DIR", default_value = "releases", value_hint = ValueHint::DirPath)]
     pub(crate) dir: PathBuf,
 
-    /// Also join each release with the one before it, as if people were in both
+    /// Also join each release with the previous one, as if people were in both
     #[arg(long)]
     pub(crate) same_people: bool,
 
@@ -538,15 +606,19 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "RELEASE", value_hint = ValueHint::FilePath)]
     pub(crate) release: PathBuf,
 
-    /// Where the page goes that may be published [default: beside the release, people.report.html]
+    /// The page that may be published [default: next to the release, people.report.html]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Where the page goes that is for the data owner only; it needs the original
+    /// The page for the data owner only; it needs the original
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) owner: Option<PathBuf>,
 
-    /// The table the release was made from, to say what it cost [default: the input of --job]
+    /// Replace existing files that are not reports of incrowd
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    /// The table the release was made from, to measure the loss [default: the input of --job]
     #[arg(long, value_name = "TABLE", value_hint = ValueHint::FilePath)]
     pub(crate) original: Option<PathBuf>,
 
@@ -554,7 +626,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "COLUMN", help_heading = "Measures")]
     pub(crate) target: Option<String>,
 
-    /// Which queries and which sample: the same seed draws the same
+    /// The seed of the queries and the sample; equal seeds give equal results
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = "Measures")]
     pub(crate) seed: u64,
 
@@ -564,7 +636,8 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table, or a job file (.toml)
+    /// The table (csv, csv.gz, csv.zst, parquet, arrow), several files or a pattern as one table,
+    /// or a job file (.toml)
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
     pub(crate) inputs: Vec<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! How an error is shown: one message, the place in the job file if it has one, and what would work.
+//! Display of errors: the message, its place in the job file if there is one, and a help text.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -7,10 +7,10 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use incrowd::job::{JobError, Place};
 use incrowd::{Error, Fault};
 
-use crate::print::{talk, with_flags};
-use crate::streams::shown;
+use crate::print::{errln, one_line, same_length, with_flags, write_stderr};
+use crate::streams::name_stdin;
 
-/// Why a command could not do what it was asked.
+/// The error of a command.
 #[derive(Debug)]
 pub(crate) struct Failure {
     error: Error,
@@ -31,39 +31,43 @@ impl From<JobError> for Failure {
 }
 
 impl Failure {
-    /// Prints the error; the exit code tells whether the promise cannot be kept or the work could not be done.
+    /// Prints the error and returns the exit code: 1 if a guarantee cannot be reached, else 2.
     pub(crate) fn report(self) -> ExitCode {
         let code = if self.error.fault() == Fault::Unsatisfiable { 1 } else { 2 };
         let bug = self.error.fault() == Fault::Bug;
         match self.place {
-            Some(place) if is_short(&place) => talk!("{}", pointed(&self.error, &place)),
+            Some(place) if is_short(&place) => write_stderr(&pointed(&self.error, &place)),
             place => {
-                talk!("error: {}", shown(&with_flags(&short(self.error.message()))));
+                errln!(
+                    "error: {}",
+                    one_line(&name_stdin(&with_flags(&short(self.error.message()))))
+                );
                 if let Some(place) = place {
                     let (line, column) = place.line_and_column();
-                    talk!(" --> {}:{line}:{column}", place.file);
+                    errln!(" --> {}:{line}:{column}", one_line(&place.file));
                 }
                 if let Some(flag) = &self.flag {
-                    talk!("  from: {flag}");
+                    errln!("  from: {}", one_line(flag));
                 }
                 if let Some(help) = self.error.advice() {
-                    talk!("  help: {}", with_flags(&short(help)));
+                    errln!("  help: {}", one_line(&with_flags(&short(help))));
                 }
             }
         }
         if bug {
-            talk!(
-                "  note: this is a bug in incrowd; nothing was published. Please report it with this message."
+            errln!(
+                "  note: this is a bug in incrowd; nothing was published. \
+                 Please report it with this message."
             );
         }
         ExitCode::from(code)
     }
 }
 
-/// A message is for people to read: what was written may be as long as a file.
+/// The longest text of a message, in characters. A quoted parameter may be as long as a file.
 const LONGEST: usize = 2000;
 
-/// A text, cut where nobody reads on.
+/// Returns the text, cut after [`LONGEST`] characters.
 fn short(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}… ({} more bytes)", &text[..end], text.len() - end),
@@ -71,7 +75,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Whether the lines of a place can be shown.
+/// Returns whether the lines of a place are short enough to be shown.
 fn is_short(place: &Place) -> bool {
     let end = place.text.len();
     let from = place.text.as_bytes()[..place.span.start.min(end)]
@@ -83,18 +87,20 @@ fn is_short(place: &Place) -> bool {
     upto + rest - from <= LONGEST
 }
 
-/// An error with its place in a job file.
+/// Renders an error with its place in a job file. The rendered text may contain colour codes, so
+/// all parts are escaped before.
 fn pointed(error: &Error, place: &Place) -> String {
     let end = place.text.len();
     let span = place.span.start.min(end)..place.span.end.min(end);
-    let snippet =
-        Snippet::source(&place.text).path(&place.file).annotation(AnnotationKind::Primary.span(span));
-    let mut group = Level::ERROR.primary_title(with_flags(&short(error.message()))).element(snippet);
+    let (text, file) = (same_length(&place.text), one_line(&place.file));
+    let snippet = Snippet::source(&text).path(&file).annotation(AnnotationKind::Primary.span(span));
+    let title = one_line(&with_flags(&short(error.message())));
+    let mut group = Level::ERROR.primary_title(title).element(snippet);
     if let Some(help) = error.advice() {
-        group = group.element(Level::HELP.message(with_flags(&short(help))));
+        group = group.element(Level::HELP.message(one_line(&with_flags(&short(help)))));
     }
-    let colours =
-        std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    let colours = std::io::stderr().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
     let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
     renderer.render(&[group])
 }

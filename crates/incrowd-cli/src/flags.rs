@@ -1,5 +1,5 @@
-//! Flags that are keys of a job. Which there are, and what they mean, is on the list of keys; here they become flags of a
-//! command, and what was typed becomes a job on top of the job file.
+//! Flags that are keys of a job. The list of keys defines them. This module turns them into flags
+//! of a command and applies the given flags on top of the job file.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use incrowd::{Error, Judging, Source, Value};
 use crate::failure::Failure;
 use crate::print::OutputMode;
 
-/// What was typed of the keys that a command takes, in the order of the list of keys.
+/// The given flags of a command, in the order of the list of keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys<const COMMAND: usize> {
     /// The job file.
@@ -28,17 +28,18 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         flags_of(Command::ALL[COMMAND]).filter(|(_, flag)| flag.form != Form::Argument)
     }
 
-    /// Those who look at a table write a job file, or need none.
+    /// Returns whether the command reads a job file. `profile` needs none, `init` writes one.
     fn takes_job() -> bool {
         !matches!(Command::ALL[COMMAND], Command::Profile | Command::Init)
     }
 
-    /// Whether a key was typed.
+    /// Returns whether a flag of the key was given.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.given.iter().any(|(given, ..)| given.title() == key)
     }
 
-    /// The job file, or none, with tables in the place of its input, and the flags on top.
+    /// Reads the job file, if there is one, replaces its input by the given tables, and applies the
+    /// flags.
     pub(crate) fn builder(&self, inputs: &[PathBuf]) -> Result<JobBuilder, Failure> {
         let is_job = |path: &Path| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
         let (jobs, tables): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -52,7 +53,7 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         self.on(builder, |_| true)
     }
 
-    /// Adds what was typed of some keys.
+    /// Applies the given flags of the wanted keys.
     pub(crate) fn on(
         &self,
         mut builder: JobBuilder,
@@ -64,15 +65,17 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         Ok(builder)
     }
 
-    /// The job that makes a release of these tables.
+    /// Returns the job that makes a release of these tables.
     pub(crate) fn making(&self, inputs: &[PathBuf], mode: OutputMode) -> Result<JobFile, Failure> {
         let mut file = self.builder(inputs)?.finish()?;
         crate::streams::resolve(&mut file.job.input.paths)?;
         self.notes.iter().chain(&file.notes).for_each(|note| mode.note(note));
+        incrowd::unauthenticated_by_job(&file.job).iter().for_each(|text| mode.warn(text));
         Ok(file)
     }
 
-    /// What a release is judged by: a job file, or, without one and without roles, its manifest.
+    /// Returns the roles and models to check a release against: from the job file, from the flags,
+    /// or, if neither gives roles, from the manifest of the release.
     pub(crate) fn judging(
         &self,
         release: &Path,
@@ -80,7 +83,8 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         mode: OutputMode,
     ) -> Result<(Judging, Provenance), Failure> {
         let mut judging = Judging::new(release);
-        // How the original is read says nothing about the release; what is typed does.
+        // `[input]` of a job file describes the original. Reading flags on the command line
+        // describe the release.
         let own = ["delimiter", "format", "encoding", "decimal", "sheet", "table", "query"]
             .map(|key| format!("[input] {key}"));
         let reading = |key: &Key| own.contains(&key.title());
@@ -96,45 +100,50 @@ impl<const COMMAND: usize> Keys<COMMAND> {
             Some(path) => JobBuilder::read(path)?,
             None if self.has("[columns] role") => JobBuilder::default(),
             None => {
-                let manifest = self.given.iter().find(|(key, ..)| key.title() == "[output] manifest");
-                judging.manifest = manifest.and_then(|(.., words)| words.first()).map(PathBuf::from);
+                let manifest =
+                    self.given.iter().find(|(key, ..)| key.title() == "[output] manifest");
+                judging.manifest =
+                    manifest.and_then(|(.., words)| words.first()).map(PathBuf::from);
                 judging = incrowd::with_roles_of_manifest(&judging)?;
                 JobBuilder::of(Job { columns: judging.columns.clone(), ..Job::default() })
             }
         };
         let file = self.on(builder, |key| !reading(key))?.finish_judging()?;
         self.notes.iter().chain(&file.notes).for_each(|note| mode.note(note));
-        let (job, said) = (file.job, |key| self.job.is_some() || file.provenance.of(key) != Origin::Default);
+        let (job, given) =
+            (file.job, |key| self.job.is_some() || file.provenance.of(key) != Origin::Default);
         let mut input = job.input;
-        if said("input.missing") {
+        if given("input.missing") {
             judging.missing = Some(input.missing.clone());
         }
-        if said("input.on_missing") {
+        if given("input.on_missing") {
             judging.on_missing = Some(input.on_missing);
         }
-        if said("algorithm.missing_cells") {
+        if given("algorithm.missing_cells") {
             judging.missing_cells = Some(job.algorithm.missing_cells);
         }
         judging.manifest = job.output.and_then(|output| output.manifest);
-        (judging.columns, judging.models, judging.population) = (job.columns, job.models, job.population);
+        (judging.columns, judging.models, judging.population) =
+            (job.columns, job.models, job.population);
         let values = job.external.as_ref().and_then(|external| external.sensitive.clone());
         judging.values = values.filter(|_| self.has("[external] values"));
         judging.external = job.external.filter(ExternalJob::is_given);
-        // A job file may have come without its table.
-        let there = |path: &PathBuf| {
+        // The table of a job file may be unavailable; then there is no original.
+        let exists = |path: &PathBuf| {
             Source::matching(from_ref(path))
                 .is_ok_and(|all| all.iter().all(|f| f.exists() || incrowd::is_database(f)))
         };
-        let known = original.is_some() || input.paths.iter().all(there);
+        let known = original.is_some() || input.paths.iter().all(exists);
         if let Some(path) = original {
             input.paths = vec![path.clone()];
         }
         judging.original = Some(input).filter(|input| known && !input.paths.is_empty());
+        incrowd::unauthenticated_by_judging(&judging).iter().for_each(|text| mode.warn(text));
         Ok((judging, file.provenance))
     }
 }
 
-/// Where the release that is judged is, in words.
+/// Returns the path of the release for display.
 pub(crate) fn release_of(judging: &Judging) -> String {
     judging.release.paths.first().map(|path| path.display().to_string()).unwrap_or_default()
 }
@@ -157,9 +166,11 @@ pub(crate) fn suppression(text: &str) -> Result<(String, Vec<(String, Value)>), 
     Ok((method.name, method.params))
 }
 
+/// Reads the value of a flag of `[section] name` into an otherwise empty job.
 fn of_word(section: Section, flag: impl Fn(&Flag) -> Flag, text: &str) -> Result<Job, Failure> {
     let mut builder = JobBuilder::default();
-    if let Some((key, first)) = section.key("name").and_then(|key| Some((key, key.flags.first()?))) {
+    if let Some((key, first)) = section.key("name").and_then(|key| Some((key, key.flags.first()?)))
+    {
         builder.flag(key, &flag(first), &[text.into()])?;
     }
     Ok(builder.finish()?.job)
@@ -181,7 +192,9 @@ fn arg(key: &Key, flag: &'static Flag) -> Arg {
     let action = match (flag.form, key.kind.is_list()) {
         (Form::Yes, _) => ArgAction::SetTrue,
         (Form::Value, false) => ArgAction::Set,
-        (Form::Named(_), _) if key.section != Section::Models || flag.short.is_some() => ArgAction::Set,
+        (Form::Named(_), _) if key.section != Section::Models || flag.short.is_some() => {
+            ArgAction::Set
+        }
         _ => ArgAction::Append,
     };
     let hint = match key.kind {
@@ -190,7 +203,8 @@ fn arg(key: &Key, flag: &'static Flag) -> Arg {
         Kind::Directory => ValueHint::DirPath,
         _ => ValueHint::Unknown,
     };
-    let arg = Arg::new(flag.long).long(flag.long).action(action).help_heading(key.section.heading());
+    let arg =
+        Arg::new(flag.long).long(flag.long).action(action).help_heading(key.section.heading());
     let arg = match flag.form {
         Form::Yes => arg,
         _ => arg.value_name(flag.value).value_hint(hint).value_parser(ValueParser::os_string()),
@@ -206,8 +220,10 @@ fn arg(key: &Key, flag: &'static Flag) -> Arg {
 impl<const COMMAND: usize> clap::Args for Keys<COMMAND> {
     fn augment_args(command: clap::Command) -> clap::Command {
         let job = Arg::new("job").long("job").short('j').value_name("FILE").help("The job file");
-        let job =
-            job.help_heading("Job").value_hint(ValueHint::FilePath).value_parser(ValueParser::path_buf());
+        let job = job
+            .help_heading("Job")
+            .value_hint(ValueHint::FilePath)
+            .value_parser(ValueParser::path_buf());
         let command = if Self::takes_job() { command.arg(job) } else { command };
         Self::flags().fold(command, |command, (key, flag)| {
             let old = |old: &&'static str| {

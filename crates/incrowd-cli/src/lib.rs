@@ -1,6 +1,7 @@
-//! The command line of incrowd: what was typed becomes a job, the job becomes a report, the report is printed.
+//! The command line of incrowd. Arguments are parsed into a job, the job is run, and its report is
+//! printed.
 //!
-//! It is a library so that the binary and the Python package bring the same command.
+//! It is a library so that the binary and the Python package provide the same command.
 
 mod args;
 mod commands;
@@ -20,16 +21,17 @@ use clap::Parser;
 use args::{Cli, Command};
 use failure::Failure;
 
-/// Whether somebody interrupted the run.
+/// Whether the run was interrupted.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Programs that run others may pass one interruption on twice, to the process and to its group.
+/// Two signals within this time count as one interruption: a parent program may send a signal both
+/// to the process and to its process group.
 const ONE_INTERRUPTION: Duration = Duration::from_millis(300);
 
-/// Runs the command with what was typed, the program's name first, and returns its exit code. The process is taken to be the
-/// command's own: interruptions are handled, and it may end here.
-pub fn run_command(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
-    // Whoever interrupts a run finds the directory as it was before.
+/// Runs the command with the given arguments, the program's name first, and returns its exit code.
+/// It installs a signal handler and may end the process.
+pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // An interrupted run removes its staged files.
     let mut first: Option<Instant> = None;
     ctrlc::set_handler(move || {
         let again = INTERRUPTED.swap(true, Ordering::SeqCst);
@@ -37,28 +39,30 @@ pub fn run_command(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
             return;
         }
         first = Some(Instant::now());
-        // A comparison ends by itself with what it has; whoever cannot wait asks twice.
-        if !again && commands::compare::UNDER_WAY.load(Ordering::SeqCst) {
+        // A comparison stops and prints its finished results. A second interruption ends it.
+        if !again && commands::compare::RUNNING.load(Ordering::SeqCst) {
             return;
         }
-        // A server puts away what it keeps, and ends.
+        // A server deletes its uploads and ends.
         if !again && commands::serve::stop() {
             return;
         }
         incrowd::abandon_all();
+        progress::report_published();
         std::process::exit(130);
     })
     .ok();
-    // A file that grows beyond the limit is an error of the write, which is told, and no reason to fall dead.
+    // With a handler for SIGXFSZ, a write beyond the file size limit returns an error, which is
+    // reported. Without it the signal would end the process.
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default()).ok();
-    let cli = match streams::arguments(typed) {
+    let cli = match streams::use_outputs().and_then(|()| streams::arguments(arguments)) {
         Ok(arguments) => Cli::parse_from(arguments),
         Err(error) => return Failure::from(error).report(),
     };
     match run(&cli) {
         Ok(code) => code,
-        // That its files are gone is no failure of the run; the process is about to end.
+        // The signal handler removed the staged files and is about to end the process.
         Err(_) if INTERRUPTED.load(Ordering::SeqCst) => loop {
             std::thread::park();
         },
@@ -80,6 +84,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Init(args) => commands::init::run(args, mode),
         Command::Batches(args) => commands::batches::run(args, mode),
         Command::Report(args) => commands::report::run(args, mode),
+        Command::Recover(args) => commands::recover::run(args, mode),
         Command::Compare(args) => commands::compare::run(args, mode),
         Command::Serve(args) => commands::serve::run(args, mode),
         Command::Completions { shell } => {

@@ -1,25 +1,40 @@
-//! A progress bar on standard error: only on a terminal, and only for work that takes longer than a moment.
+//! A progress bar on standard error. It is shown only on a terminal and only after a delay.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::print::{OutputMode, talk};
+use crate::print::{OutputMode, errln, one_line};
 use incrowd::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work shorter than this shows no bar.
-const PATIENCE: Duration = Duration::from_millis(400);
+/// The release that this run published, until its report is made.
+static PUBLISHED: Mutex<Option<String>> = Mutex::new(None);
+
+/// Reports after an interruption that a release was published although the run did not end.
+pub(crate) fn report_published() {
+    if let Ok(published) = PUBLISHED.lock()
+        && let Some(release) = published.as_deref()
+    {
+        errln!(
+            "interrupted: the release `{release}` and its manifest were published; \
+             the report was not made"
+        );
+    }
+}
+
+/// The bar is shown if work takes longer than this.
+const DELAY: Duration = Duration::from_millis(400);
 
 pub(crate) struct Bar {
     bar: ProgressBar,
     began: Mutex<Option<Instant>>,
     quiet: bool,
-    /// Every step with its beginning, if times were asked for.
+    /// Every step with its start, if `--times` is given.
     steps: Option<Mutex<Vec<(String, Instant)>>>,
 }
 
 const PLAIN: &str = "{prefix:>10} [{bar:32}] {percent:>3}% {eta}";
-/// For steps that go through things one by one.
+/// The template of steps that count items.
 const COUNTED: &str = "{prefix:>10} [{bar:24}] {human_pos} of {human_len} {msg} {eta}";
 
 fn style(template: &str) -> ProgressStyle {
@@ -31,7 +46,12 @@ impl Bar {
     pub(crate) fn new(mode: OutputMode) -> Bar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         bar.set_style(style(PLAIN));
-        Bar { bar, began: Mutex::new(None), quiet: mode.quiet, steps: mode.times.then(Mutex::default) }
+        Bar {
+            bar,
+            began: Mutex::new(None),
+            quiet: mode.quiet,
+            steps: mode.times.then(Mutex::default),
+        }
     }
 }
 
@@ -55,8 +75,14 @@ impl Progress for Bar {
         self.bar.set_message(things.to_owned());
     }
 
+    fn published(&self, release: &str) {
+        if let Ok(mut published) = PUBLISHED.lock() {
+            *published = Some(release.to_owned());
+        }
+    }
+
     fn note(&self, text: &str) {
-        self.bar.set_message(text.to_owned());
+        self.bar.set_message(one_line(text));
     }
 
     fn advance(&self, amount: u64) {
@@ -65,9 +91,10 @@ impl Progress for Bar {
             return;
         }
         if let Ok(mut began) = self.began.lock()
-            && began.is_some_and(|b| b.elapsed() > PATIENCE)
+            && began.is_some_and(|b| b.elapsed() > DELAY)
         {
-            // Standard error that is no terminal stays hidden, so the question is asked once per patience.
+            // The bar stays hidden if standard error is not a terminal. Restarting the clock limits
+            // how often that is tested.
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             *began = Some(Instant::now());
         }
@@ -80,7 +107,7 @@ impl Drop for Bar {
         if let Some(Ok(steps)) = self.steps.as_ref().map(Mutex::lock) {
             let ends = steps.iter().skip(1).map(|(_, began)| *began).chain([Instant::now()]);
             for ((name, began), end) in steps.iter().zip(ends) {
-                talk!("{name:>10} {:>8.3} s", (end - *began).as_secs_f64());
+                errln!("{name:>10} {:>8.3} s", (end - *began).as_secs_f64());
             }
         }
     }

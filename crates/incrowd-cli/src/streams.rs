@@ -1,5 +1,5 @@
-//! `-`: standard input is spooled into a private file before it is read, because a table is read more than once, and a release
-//! reaches standard output only after it was verified.
+//! `-` as a path: standard input is copied into a private file, because a table is read more than
+//! once. A release is written to standard output only after it was verified.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -7,14 +7,15 @@ use std::io::{self, Seek};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use incrowd::Error;
 use incrowd::job::{Job, Output};
+use incrowd::{Error, StandardStream};
 use tempfile::TempDir;
 
 /// The name of standard input and output.
 const STREAM: &str = "-";
 
-/// What standard input was spooled into. It has no name where the system allows that, so nothing of it survives the process.
+/// The copy of standard input. Where the system allows it, the file has no name and disappears with
+/// the process.
 struct Spool {
     _file: File,
     _directory: Option<TempDir>,
@@ -23,17 +24,21 @@ struct Spool {
 
 static SPOOL: OnceLock<Spool> = OnceLock::new();
 
-/// What was typed, with the place of what standard input holds where somebody typed `-` for it.
-pub(crate) fn arguments(typed: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Error> {
+/// Replaces `-` by the path of the copy of standard input, except after `-o` and `--output`.
+pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Error> {
     let mut arguments: Vec<OsString> = Vec::new();
-    for argument in typed {
+    for argument in given {
         let output = arguments.last().is_some_and(|last| last == "-o" || last == "--output");
-        arguments.push(if argument == STREAM && !output { spooled()?.into_os_string() } else { argument });
+        arguments.push(if argument == STREAM && !output {
+            spooled()?.into_os_string()
+        } else {
+            argument
+        });
     }
     Ok(arguments)
 }
 
-/// The same for the tables of a job file.
+/// Replaces `-` among the input tables of a job file.
 pub(crate) fn resolve(paths: &mut [PathBuf]) -> Result<(), Error> {
     for path in paths.iter_mut().filter(|path| path.as_os_str() == STREAM) {
         *path = spooled()?;
@@ -46,9 +51,12 @@ fn spooled() -> Result<PathBuf, Error> {
         return Ok(spool.path.clone());
     }
     let failed = |e: io::Error| {
-        Error::resources(format!("standard input cannot be kept in a temporary file: {e}"))
-            .help("TMPDIR says where temporary files go")
+        Error::resources(format!("standard input cannot be copied to a temporary file: {e}"))
+            .help("the environment variable TMPDIR sets the directory of temporary files")
     };
+    if let Some(input) = own_handle(&io::stdin()) {
+        incrowd::use_stream(StandardStream::Input, &input)?;
+    }
     let mut file = tempfile::tempfile().map_err(failed)?;
     io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
     file.rewind().map_err(failed)?;
@@ -64,7 +72,31 @@ fn spooled() -> Result<PathBuf, Error> {
     Ok(SPOOL.get_or_init(|| spool).path.clone())
 }
 
-/// A name under which this process, and no other user, can open a file that has none.
+/// Notes which files standard output and standard error go to, so that nothing that is read or
+/// replaced is one of them.
+pub(crate) fn use_outputs() -> Result<(), Error> {
+    let outputs = [
+        (StandardStream::Output, own_handle(&io::stdout())),
+        (StandardStream::Error, own_handle(&io::stderr())),
+    ];
+    for (stream, file) in outputs {
+        file.map_or(Ok(()), |file| incrowd::use_stream(stream, &file))?;
+    }
+    Ok(())
+}
+
+/// Returns a handle of the file that a stream is connected to.
+#[cfg(unix)]
+fn own_handle(stream: &impl std::os::fd::AsFd) -> Option<File> {
+    stream.as_fd().try_clone_to_owned().ok().map(File::from)
+}
+
+#[cfg(not(unix))]
+fn own_handle<S>(_: &S) -> Option<File> {
+    None
+}
+
+/// Returns a path under which this process, but no other user, can open an unnamed file.
 #[cfg(target_os = "linux")]
 fn named_by_system(file: &File) -> Option<PathBuf> {
     use std::os::fd::AsRawFd;
@@ -77,8 +109,8 @@ fn named_by_system(_: &File) -> Option<PathBuf> {
     None
 }
 
-/// A message that names standard input as people do.
-pub(crate) fn shown(message: &str) -> String {
+/// Replaces the path of the copy in a message by "standard input".
+pub(crate) fn name_stdin(message: &str) -> String {
     match SPOOL.get() {
         Some(spool) => message
             .replace(&format!("`{}`", spool.path.display()), "standard input")
@@ -87,27 +119,28 @@ pub(crate) fn shown(message: &str) -> String {
     }
 }
 
-/// A release on its way to standard output, in a directory that only its owner can look into.
+/// A staged release for standard output, in a directory that only its owner can read.
 pub(crate) struct Outgoing {
     directory: TempDir,
     release: PathBuf,
-    /// Whether a manifest is kept.
+    /// Whether the job names a manifest file.
     pub(crate) manifest: bool,
 }
 
 impl Outgoing {
-    /// If the release of a job goes to standard output, lets it go into a private file first.
+    /// If the release of a job goes to standard output, redirects it into a private file.
     pub(crate) fn of(job: &mut Job) -> Result<Option<Outgoing>, Error> {
         let Some(output) = job.output.as_mut() else { return Ok(None) };
         if output.path.as_os_str() != STREAM {
             return match &output.format {
                 None => Ok(None),
-                Some(_) => Err(Error::job("the name of a release tells its format")
-                    .help("leave `[output] format` out, or let the release go to standard output")
+                Some(_) => Err(Error::job("the file name of a release determines its format")
+                    .help("remove `[output] format`, or write the release to standard output")
                     .at("output.format")),
             };
         }
-        let failed = |e: io::Error| Error::resources(format!("no temporary directory can be made: {e}"));
+        let failed =
+            |e: io::Error| Error::resources(format!("cannot create a temporary directory: {e}"));
         let directory = TempDir::with_prefix("incrowd-").map_err(failed)?;
         let format = output.format.take().unwrap_or_else(|| "csv".to_owned());
         let release = directory.path().join(format!("release.{format}"));
@@ -116,7 +149,7 @@ impl Outgoing {
         Ok(Some(Outgoing { directory, release, manifest }))
     }
 
-    /// Writes the release, which was verified, to standard output.
+    /// Writes the verified release to standard output.
     pub(crate) fn send(self) -> Result<(), Error> {
         let sent = File::open(&self.release).and_then(|mut file| {
             let mut out = io::stdout().lock();

@@ -1,63 +1,66 @@
-//! Who may see what. Everything that is computed about a release is one of these facts, and this one function says of each
-//! whether it may be printed as public, put onto a public page, written into a manifest or returned outside of `private`.
+//! Decides which results about a release are public. Every result is one [`Fact`].
+//! [`Audience::decide`] decides whether it may be printed as public, put onto a public page,
+//! written into a manifest or returned outside of `private`.
 
-/// Who may see something.
+/// The audience of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// It may be published.
+    /// The result may be published.
     Everybody,
-    /// It is for the data owner's eyes.
+    /// The result is for the data owner only.
     Owner,
 }
 
-/// Something that is computed about a release.
+/// A kind of result about a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// What follows from the published tables alone: judgements of promises, sizes of groups, columns as they stand there.
+    /// Follows from the published tables: verdicts of privacy models, group sizes, column
+    /// statistics.
     ReleaseItself,
-    /// How many records the table has, and how many were suppressed.
+    /// The number of records of the table and of suppressed records.
     SizeOfTheTable,
-    /// Loss of cells and shapes of columns beside the original, averaged over the whole table.
+    /// Information loss and comparisons of columns with the original, averaged over the table.
     MeasuredOverTheTable,
-    /// Errors of so many queries about the original, averaged.
+    /// Average error of queries on the original.
     QueryErrors {
-        /// How many queries had an answer to compare with.
+        /// The number of queries that could be compared.
         answered: u64,
     },
-    /// Errors of queries by what they really select: the queries follow from the seed, so an error tells a count.
+    /// Query errors by the true selectivity. The queries follow from the seed, so an error reveals
+    /// a count.
     QueryErrorsBySelectivity,
-    /// How many values or pairs of values were lost altogether.
+    /// The number of values or pairs of values that no longer occur.
     LostValues,
-    /// Scores of single folds of a sample.
+    /// Scores of single cross-validation folds of a sample.
     ScoresByFold,
-    /// What an algorithm knows beside its groups: it tells what other releases would have cost.
+    /// Diagnostics of an algorithm besides its groups: they reveal the loss of other releases.
     AlgorithmReport,
-    /// Which records were withheld, how many, and what an adversary makes of it.
+    /// The withheld records, their number, and the adversary's inferences from it.
     SuppressionStep,
-    /// Who of an external table is in the release.
+    /// The records of an external table that are in the release.
     JoinWithExternal,
-    /// What an attack finds with what everybody has.
+    /// The result of an attack with public background knowledge.
     AttackOnRelease,
-    /// What an attack finds with what only the owner has.
+    /// The result of an attack with data that only the owner has.
     AttackWithSecrets,
     /// Single groups of the release with their cells and risks.
     ExposedGroups,
     /// Whether a release can come from its original.
     FromOriginal,
-    /// What is in a table before anything is done to it.
+    /// Statistics of a table before anonymization.
     ProfileOfTheTable,
 }
 
-/// Errors of fewer queries than this are for the data owner only: each tells nearly a true count.
+/// Errors of fewer queries than this are for the data owner only: each nearly reveals a true count.
 pub const FEWEST_QUERIES: u64 = 100;
 
 impl Audience {
-    /// Who may see a fact about a release. `withheld_in_secret` is whether records were withheld from it and how many is not
-    /// told.
+    /// Returns the audience of a fact. `withheld_in_secret`: records were withheld from the release
+    /// and their number is secret.
     pub fn decide(fact: Fact, withheld_in_secret: bool) -> Audience {
         let everybody = match fact {
             Fact::ReleaseItself | Fact::AttackOnRelease => true,
-            // Whatever is measured beside the original would tell how many records were withheld.
+            // Comparisons with the original reveal the number of withheld records.
             Fact::SizeOfTheTable | Fact::MeasuredOverTheTable => !withheld_in_secret,
             Fact::QueryErrors { answered } => answered >= FEWEST_QUERIES && !withheld_in_secret,
             Fact::QueryErrorsBySelectivity
@@ -74,7 +77,7 @@ impl Audience {
         if everybody { Audience::Everybody } else { Audience::Owner }
     }
 
-    /// Whether it may be published.
+    /// Whether the result may be published.
     pub fn is_everybody(self) -> bool {
         self == Audience::Everybody
     }

@@ -1,4 +1,4 @@
-//! Days and dates of the Gregorian calendar, carried back before its time, and the ways in which tables write them.
+//! Dates of the proleptic Gregorian calendar, and the formats in which tables write them.
 
 use crate::error::{Error, Result};
 
@@ -11,7 +11,7 @@ pub struct Date {
 }
 
 impl Date {
-    /// A date that exists, of the years 0 to 9999.
+    /// A date of the years 0 to 9999; `None` if it does not exist.
     pub fn new(year: i32, month: u8, day: u8) -> Option<Date> {
         let exists = (0..=9999).contains(&year) && (1..=12).contains(&month) && day >= 1;
         (exists && day <= days_of_month(year, month)).then_some(Date { year, month, day })
@@ -22,13 +22,15 @@ impl Date {
         self.year
     }
 
-    /// The month, from 1 on.
+    /// The month, from 1.
     pub fn month(self) -> u8 {
         self.month
     }
 
-    /// Days since 1970-01-01. Years begin in March here, so that the day that some years lack comes last.
+    /// Days since 1970-01-01. Internally, years begin in March, so that the leap day is the last
+    /// day of a year.
     pub fn days(self) -> i32 {
+        // Days before a month, counted from March: (153 * month + 2) / 5.
         let month = (i32::from(self.month) + 9) % 12;
         let year = self.year - i32::from(self.month <= 2);
         let era = year.div_euclid(400);
@@ -37,9 +39,10 @@ impl Date {
         era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
     }
 
-    /// The date of a number of days since 1970-01-01; beyond the years 0 to 9999 their first and last day.
+    /// The date of a number of days since 1970-01-01, clamped to the years 0 to 9999.
     pub fn of_days(days: i32) -> Date {
-        let (first, last) = (Date { year: 0, month: 1, day: 1 }, Date { year: 9999, month: 12, day: 31 });
+        let (first, last) =
+            (Date { year: 0, month: 1, day: 1 }, Date { year: 9999, month: 12, day: 31 });
         let days = days.clamp(first.days(), last.days()) + 719_468;
         let of_era = days.rem_euclid(146_097);
         let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -67,7 +70,7 @@ fn days_of_month(year: i32, month: u8) -> u8 {
     }
 }
 
-/// What comes first, second and third in a written date.
+/// The order of the parts of a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     YearMonthDay,
@@ -75,12 +78,12 @@ enum Order {
     MonthDayYear,
 }
 
-/// How the dates of a column are written: `DD.MM.YYYY`, `MM/DD/YYYY`, `YYYY-MM-DD`, `DDMONYYYY`. A time of day after the date,
-/// with or without a zone, is read over: the date counts as it is written.
+/// The format of a column's dates: `DD.MM.YYYY`, `MM/DD/YYYY`, `YYYY-MM-DD`, `DDMONYYYY`. A time of
+/// day after the date, with or without a zone, is ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DateFormat {
     order: Order,
-    /// What stands between the parts; nothing if they are of fixed width.
+    /// The separator between the parts; `None` if they have fixed widths.
     mark: Option<char>,
     /// Whether the month is a name such as `Mar`.
     named: bool,
@@ -103,18 +106,20 @@ const MONTHS: [&str; 12] = [
 ];
 
 impl DateFormat {
-    /// The international way, `YYYY-MM-DD`. It is the way in which dates are published.
-    pub const ISO: DateFormat = DateFormat { order: Order::YearMonthDay, mark: Some('-'), named: false };
+    /// The ISO format, `YYYY-MM-DD`, in which dates are published.
+    pub const ISO: DateFormat =
+        DateFormat { order: Order::YearMonthDay, mark: Some('-'), named: false };
 
-    /// The same without marks, `YYYYMMDD`.
+    /// The ISO format without separators, `YYYYMMDD`.
     pub const COMPACT: DateFormat = DateFormat { mark: None, ..DateFormat::ISO };
 
-    /// Reads a format such as `DD.MM.YYYY`. What follows a blank or a `T` is about the time of day.
+    /// Parses a format such as `DD.MM.YYYY`. A pattern of a time of day after a blank or a `T` is
+    /// ignored.
     pub fn parse(text: &str) -> Result<DateFormat> {
         let refuse = || {
-            Error::job(format!("`{text}` is not a way to write dates")).help(
-                "write the parts as in a date, DD.MM.YYYY, MM/DD/YYYY, YYYY-MM-DD, YYYYMMDD, DD-MON-YYYY; times after \
-                 the date need not be mentioned",
+            Error::job(format!("`{text}` is not a date format")).help(
+                "write it as DD.MM.YYYY, MM/DD/YYYY, YYYY-MM-DD, YYYYMMDD or DD-MON-YYYY; times \
+                 after the date need not be mentioned",
             )
         };
         let upper = text.trim().to_uppercase();
@@ -143,7 +148,7 @@ impl DateFormat {
         Ok(DateFormat { order, mark, named })
     }
 
-    /// Reads a date written this way, whatever time of day follows it.
+    /// Parses a date in this format. A time of day after the date is ignored.
     pub fn read(self, text: &str) -> Option<Date> {
         let text = text.trim();
         let (date, time) = self.split(text)?;
@@ -151,7 +156,8 @@ impl DateFormat {
             return None;
         }
         let number = |part: &str, most: usize| {
-            let digits = !part.is_empty() && part.len() <= most && part.bytes().all(|b| b.is_ascii_digit());
+            let digits =
+                !part.is_empty() && part.len() <= most && part.bytes().all(|b| b.is_ascii_digit());
             digits.then(|| part.parse::<u16>().ok()).flatten()
         };
         let [first, second, third] = date;
@@ -161,11 +167,12 @@ impl DateFormat {
             Order::MonthDayYear => (third, first, second),
         };
         let year = number(year, 4).filter(|_| year.len() == 4)?;
-        let month = if self.named { month_named(month)? } else { u8::try_from(number(month, 2)?).ok()? };
+        let month =
+            if self.named { month_named(month)? } else { u8::try_from(number(month, 2)?).ok()? };
         Date::new(i32::from(year), month, u8::try_from(number(day.trim_end_matches(','), 2)?).ok()?)
     }
 
-    /// The three parts of the date, and what follows them.
+    /// Splits a text into the three parts of the date and the rest.
     fn split(self, text: &str) -> Option<([&str; 3], &str)> {
         let Some(mark) = self.mark else {
             let widths = match (self.order, self.named) {
@@ -185,28 +192,29 @@ impl DateFormat {
         Some(([first, second, &rest[..end]], &rest[end..]))
     }
 
-    /// How all of these texts are written, if they are dates.
+    /// Detects the format of these texts, if they are dates.
     pub fn sniff<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Sniffed {
         let Some(first) = texts.clone().next() else { return Sniffed::NoDates };
-        // Months are written in one column as names or as numbers, and hardly one column in a hundred mixes marks.
+        // A column has one format, so the formats that fit the first text are the only candidates.
         let mut fitting =
             Self::candidates().filter(|format| format.read(first).is_some()).collect::<Vec<_>>();
         fitting.retain(|format| texts.clone().all(|text| format.read(text).is_some()));
         match fitting[..] {
             [] => Sniffed::NoDates,
             [format] => Sniffed::Written(format),
-            // With a dot between the parts the day comes first wherever people write so.
+            // Dates with dots have the day first.
             [format, ..] if format.mark == Some('.') => Sniffed::Written(format),
             [format, ..] => {
-                let mut days = fitting.iter().map(|f| texts.clone().map(|t| f.read(t)).collect::<Vec<_>>());
+                let mut days =
+                    fitting.iter().map(|f| texts.clone().map(|t| f.read(t)).collect::<Vec<_>>());
                 let same = days.next().is_some_and(|one| days.all(|other| other == one));
                 if same { Sniffed::Written(format) } else { Sniffed::Ambiguous(fitting) }
             }
         }
     }
 
-    /// The ways that are told from the texts, day first before month first. Digits without marks could be any number, and are
-    /// dates only where that is stated.
+    /// The formats that are detected, day first before month first. Digits without separators could
+    /// be any number; they are dates only if the format is given.
     fn candidates() -> impl Iterator<Item = DateFormat> {
         use Order::{DayMonthYear, MonthDayYear, YearMonthDay};
         let orders = [(YearMonthDay, false), (DayMonthYear, false), (MonthDayYear, false)];
@@ -236,14 +244,14 @@ impl std::fmt::Display for DateFormat {
     }
 }
 
-/// What the texts of a column say about how its dates are written.
+/// The detected format of a column's dates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sniffed {
-    /// Some are no dates.
+    /// Some texts are not dates.
     NoDates,
-    /// All are written this way.
+    /// All texts have this format.
     Written(DateFormat),
-    /// Each of these ways fits all of them, and they disagree about the dates.
+    /// Each of these formats fits all texts, and they disagree about the dates.
     Ambiguous(Vec<DateFormat>),
 }
 
@@ -254,7 +262,8 @@ fn month_named(text: &str) -> Option<u8> {
     MONTHS.iter().position(named).map(|at| at as u8 + 1)
 }
 
-/// Whether a text is nothing, or a time of day with or without a zone: `T10:00:00Z`, ` 23:18`, ` 9:05 PM`.
+/// Whether a text is empty or a time of day with or without a zone: `T10:00:00Z`, ` 23:18`, ` 9:05
+/// PM`.
 fn is_time(text: &str) -> bool {
     if text.is_empty() || text == "Z" {
         return true;
@@ -271,7 +280,8 @@ fn is_time(text: &str) -> bool {
     let hour = (1..=2).contains(&digits) && hour.parse::<u8>().is_ok_and(|hour| hour <= 24);
     hour && sixty
         && rest[3..].chars().all(|c| {
-            c.is_ascii_alphanumeric() || [':', '.', ',', '+', '-', ' ', '[', ']', '/', '_'].contains(&c)
+            c.is_ascii_alphanumeric()
+                || [':', '.', ',', '+', '-', ' ', '[', ']', '/', '_'].contains(&c)
         })
 }
 
@@ -279,9 +289,9 @@ fn is_time(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The slow obvious twin: day after day.
+    /// The slow twin: day after day.
     #[test]
-    fn days_go_on_from_one_date_to_the_next() {
+    fn consecutive_dates_have_consecutive_days() {
         let mut date = Date { year: 1599, month: 12, day: 31 };
         for days in date.days()..(Date { year: 2404, month: 3, day: 2 }).days() {
             assert_eq!((date.days(), Date::of_days(days)), (days, date));
@@ -307,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_column_tells_how_dates_are_written() {
+    fn the_format_is_detected_from_the_whole_column() {
         for (texts, expected) in [
             (&["2021-03-05", "2021-03-06"][..], "YYYY-MM-DD"),
             (&["2023-03-04T10:00:00Z", "2023-03-04T10:00:00+02:00"], "YYYY-MM-DD"),
@@ -334,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn formats_are_written_as_dates_are() {
+    fn formats_are_parsed_and_printed() {
         for (format, text, date) in [
             ("DD.MM.YYYY", "12.09.1972", "1972-09-12"),
             ("mm/dd/yyyy", "09/12/1972", "1972-09-12"),
@@ -343,7 +353,8 @@ mod tests {
             ("YYYYMMDD", "19721209", "1972-12-09"),
             ("DDMONYYYY", "09dec1972", "1972-12-09"),
         ] {
-            let format = DateFormat::parse(format).unwrap_or_else(|e| panic!("{format}: {}", e.message()));
+            let format =
+                DateFormat::parse(format).unwrap_or_else(|e| panic!("{format}: {}", e.message()));
             assert_eq!(format.read(text).map(|d| d.to_string()).as_deref(), Some(date), "{format}");
             assert_eq!(DateFormat::parse(&format.to_string()), Ok(format));
         }

@@ -1,24 +1,24 @@
-//! What cards are made of. Parameters as data: what a model or an algorithm can be told, so that the job file, the command
-//! line, `explain` and the documentation all read the same list. And which end of a measure's scale is the good one.
+//! Parameters of models and algorithms as data. The job file, the command line, `explain` and the
+//! documentation all read this list.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// Which end of a measure's scale is the good one.
+/// The preferred direction of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
-    /// The less the better.
+    /// Smaller values are better.
     Lower,
-    /// The more the better.
+    /// Greater values are better.
     Higher,
-    /// As near to the original's own figure as can be.
+    /// Values near the one of the original are better.
     Nearer,
 }
 
 impl Better {
-    /// In words.
+    /// The direction as words.
     pub fn words(self) -> &'static str {
         match self {
             Better::Lower => "lower",
@@ -28,20 +28,20 @@ impl Better {
     }
 }
 
-/// What kind of value a parameter takes.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParamKind {
-    /// A whole number, at least this.
+    /// An integer with this minimum.
     Count(u64),
     /// A number in this closed range.
     Number(f64, f64),
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// The name of a sensitive column; an empty word is the only one there is.
+    /// The name of a sensitive column; an empty word stands for the only one.
     Column,
     /// Several words, for example column names in order.
     Words,
-    /// Yes or no.
+    /// A boolean.
     Flag,
 }
 
@@ -50,22 +50,22 @@ pub enum ParamKind {
 pub struct Param {
     /// The key in the job file.
     pub name: &'static str,
-    /// What it takes.
+    /// The type of the value.
     pub kind: ParamKind,
-    /// What it is when not given; `None` means it must be given, an empty word that it may be left out.
+    /// The default value. `None`: the parameter is required. An empty word: it is optional.
     pub default: Option<&'static str>,
-    /// One sentence for people.
+    /// Help text: one sentence.
     pub about: &'static str,
 }
 
 /// A value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// Any other number.
     Real(f64),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
     /// A word.
     Word(String),
@@ -86,11 +86,13 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// Reads a value typed on a command line, where everything is a word at first.
+    /// Parses a value of the command line according to the type of the parameter.
     pub fn from_word(word: &str, kind: ParamKind) -> Value {
         let word = word.trim();
         match kind {
-            ParamKind::Words => Value::Words(word.split(',').map(|w| w.trim().to_owned()).collect()),
+            ParamKind::Words => {
+                Value::Words(word.split(',').map(|w| w.trim().to_owned()).collect())
+            }
             ParamKind::Choice(_) | ParamKind::Column => Value::Word(word.to_owned()),
             _ => {
                 if let Ok(n) = word.parse::<i64>() {
@@ -107,8 +109,8 @@ impl Value {
     }
 }
 
-/// The parameters somebody gave, checked against a list of [`Param`]: unknown names, wrong kinds and values out of
-/// range are refused here, once.
+/// Parameters of a model or algorithm, checked against a list of [`Param`]: unknown names, wrong
+/// types and values out of range are refused on construction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
     owner: &'static str,
@@ -116,7 +118,8 @@ pub struct Params {
 }
 
 impl Params {
-    /// Checks `given` against `known`, filling in defaults. `owner` is the name of the model or algorithm.
+    /// Checks `given` against `known`, filling in defaults. `owner` is the name of the model or
+    /// algorithm.
     pub fn new(
         owner: &'static str,
         known: &'static [Param],
@@ -135,20 +138,23 @@ impl Params {
                 continue;
             }
             match param.default {
-                // An optional number has no value of its own.
+                // An optional number has no default value.
                 Some("") if matches!(param.kind, ParamKind::Count(_) | ParamKind::Number(..)) => {}
                 Some(word) => {
                     values.insert(param.name, Value::from_word(word, param.kind));
                 }
                 None => {
-                    return Err(Error::job(format!("`{owner}` needs `{}`: {}", param.name, param.about)));
+                    return Err(Error::job(format!(
+                        "`{owner}` needs `{}`: {}",
+                        param.name, param.about
+                    )));
                 }
             }
         }
         Ok(Params { owner, values })
     }
 
-    /// A whole number.
+    /// An integer.
     pub fn count(&self, name: &str) -> u64 {
         match self.values.get(name) {
             Some(Value::Integer(n)) => u64::try_from(*n).unwrap_or(0),
@@ -178,7 +184,7 @@ impl Params {
         }
     }
 
-    /// Several words; the default, an empty word, is none.
+    /// A list of words; empty by default.
     pub fn words(&self, name: &str) -> Vec<String> {
         match self.values.get(name) {
             Some(Value::Words(ws)) => ws.iter().filter(|w| !w.is_empty()).cloned().collect(),
@@ -186,7 +192,7 @@ impl Params {
         }
     }
 
-    /// Yes or no.
+    /// A boolean.
     pub fn flag(&self, name: &str) -> bool {
         match self.values.get(name) {
             Some(Value::Flag(b)) => *b,
@@ -203,21 +209,29 @@ impl Params {
 fn check(owner: &str, param: &Param, value: Value) -> Result<Value> {
     let name = param.name;
     let refuse = |need: String| {
-        let error = Error::job(format!("`{name}` of `{owner}` cannot be `{value}`: it takes {need}"));
+        let error =
+            Error::job(format!("`{name}` of `{owner}` cannot be `{value}`: it takes {need}"));
         error.at(name)
     };
     match (param.kind, &value) {
-        (ParamKind::Count(least), Value::Integer(n)) if u64::try_from(*n).is_ok_and(|n| n >= least) => {}
-        (ParamKind::Count(least), _) => return Err(refuse(format!("a whole number, at least {least}"))),
+        (ParamKind::Count(least), Value::Integer(n))
+            if u64::try_from(*n).is_ok_and(|n| n >= least) => {}
+        (ParamKind::Count(least), _) => {
+            return Err(refuse(format!("a whole number, at least {least}")));
+        }
         (ParamKind::Number(lo, hi), Value::Integer(n)) if (lo..=hi).contains(&(*n as f64)) => {}
         (ParamKind::Number(lo, hi), Value::Real(x)) if (lo..=hi).contains(x) => {}
         (ParamKind::Number(lo, hi), _) if hi == f64::MAX => {
             return Err(refuse(format!("a number, at least {lo}")));
         }
-        (ParamKind::Number(lo, hi), _) => return Err(refuse(format!("a number from {lo} to {hi}"))),
+        (ParamKind::Number(lo, hi), _) => {
+            return Err(refuse(format!("a number from {lo} to {hi}")));
+        }
         (ParamKind::Choice(words), Value::Word(w)) if words.contains(&w.as_str()) => {}
         (ParamKind::Choice(words), _) => {
-            return Err(refuse(words.join(" or ")).help_near(&value.to_string(), words.iter().copied()));
+            return Err(
+                refuse(words.join(" or ")).help_near(&value.to_string(), words.iter().copied())
+            );
         }
         (ParamKind::Column, Value::Word(_)) => {}
         (ParamKind::Column, _) => return Err(refuse("the name of a column".to_owned())),
@@ -237,7 +251,12 @@ mod tests {
     use super::*;
 
     const KNOWN: &[Param] = &[
-        Param { name: "k", kind: ParamKind::Count(1), default: None, about: "records a group must have" },
+        Param {
+            name: "k",
+            kind: ParamKind::Count(1),
+            default: None,
+            about: "records a group must have",
+        },
         Param {
             name: "cut",
             kind: ParamKind::Choice(&["strict", "relaxed"]),
@@ -259,15 +278,18 @@ mod tests {
 
     #[test]
     fn refuses_unknown_missing_and_out_of_range() {
-        for (pairs, says) in [
+        for (pairs, expected) in [
             (given(&[("kk", Value::Integer(3))]), "no parameter `kk`"),
             (given(&[]), "needs `k`"),
             (given(&[("k", Value::Integer(0))]), "at least 1"),
             (given(&[("k", Value::Real(2.5))]), "whole number"),
-            (given(&[("k", Value::Integer(2)), ("cut", Value::Word("stict".into()))]), "strict or relaxed"),
+            (
+                given(&[("k", Value::Integer(2)), ("cut", Value::Word("stict".into()))]),
+                "strict or relaxed",
+            ),
         ] {
             let error = Params::new("mondrian", KNOWN, pairs).unwrap_err();
-            assert!(error.message().contains(says), "{error}");
+            assert!(error.message().contains(expected), "{error}");
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Categories of sensitive values, ordered by how sensitive they are.
+//! Categories of sensitive values, ordered by sensitivity.
 //!
-//! Paper: `sun2008`, section 3. The values of a sensitive column are divided into categories S₁ (most sensitive) to S_m. A
-//! value of Sᵢ weighs (i − 1)/(m − 1), so the more sensitive a value, the less it weighs; with a single category every value
-//! weighs 0. Two categories are |i − j|/(m − 1) apart.
+//! Paper: `sun2008`, section 3. The values of a sensitive column are divided into categories S₁
+//! (most sensitive) to S_m. A value of Sᵢ has the weight (i − 1)/(m − 1): more sensitive values
+//! have smaller weights. With a single category every weight is 0. The distance of two categories
+//! is |i − j|/(m − 1).
 //!
-//! The order is a decision of policy: it is stated, never inferred.
+//! The order is a decision of the data owner; it is given, never inferred.
 
 use crate::error::{Error, Result};
 
@@ -14,7 +15,7 @@ pub struct Categories {
     list: Vec<(String, Vec<String>)>,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for Categories {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Categories").field("categories", &self.list.len()).finish_non_exhaustive()
@@ -22,7 +23,7 @@ impl std::fmt::Debug for Categories {
 }
 
 impl Categories {
-    /// Refuses no category, an empty one, two of one name, and a value in two of them.
+    /// Refuses an empty list, an empty category, duplicate names, and a value in two categories.
     pub fn new(list: Vec<(String, Vec<String>)>) -> Result<Categories> {
         if list.is_empty() {
             return Err(Error::job("`categories` names no category"));
@@ -38,7 +39,9 @@ impl Categories {
                 if values[..j].contains(value) {
                     return Err(Error::job(format!("the category `{name}` lists a value twice")));
                 }
-                if let Some((other, _)) = list[..i].iter().find(|(_, others)| others.contains(value)) {
+                if let Some((other, _)) =
+                    list[..i].iter().find(|(_, others)| others.contains(value))
+                {
                     return Err(Error::job(format!(
                         "the categories `{other}` and `{name}` have a value in common"
                     )));
@@ -48,18 +51,18 @@ impl Categories {
         Ok(Categories { list })
     }
 
-    /// How many there are.
+    /// The number of categories.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Always false: there is at least one.
+    /// Always false: there is at least one category.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The position of a value's category, 0 for the most sensitive. A category's own name counts as a value of it, so
-    /// that a release of categories can be judged.
+    /// The index of a value's category, 0 for the most sensitive. The name of a category counts as
+    /// one of its values, so that a release of categories can be judged.
     pub fn of(&self, value: &str) -> Option<usize> {
         let listed = self.list.iter().position(|(_, values)| values.iter().any(|v| v == value));
         listed.or_else(|| self.list.iter().position(|(name, _)| name == value))
@@ -82,7 +85,9 @@ mod tests {
 
     fn categories(list: &[(&str, &[&str])]) -> Result<Categories> {
         let own = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
-        Categories::new(list.iter().map(|(name, values)| ((*name).to_owned(), own(values))).collect())
+        Categories::new(
+            list.iter().map(|(name, values)| ((*name).to_owned(), own(values))).collect(),
+        )
     }
 
     #[test]

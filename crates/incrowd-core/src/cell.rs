@@ -1,10 +1,13 @@
-//! The text of sets, `{Mexico, Peru}`: one spelling for one set, whatever the values contain.
+//! The text of sets, `{Mexico, Peru}`. Every set has exactly one text, whatever its values contain.
 
 use std::borrow::Cow;
 
-/// Whether a value must be quoted inside a set, or put in braces when it stands alone.
+/// Whether a value must be quoted inside a set, and written in braces if it is the only one.
 fn ambiguous(value: &str) -> bool {
-    value.is_empty() || value == "*" || value.contains(['{', '}', ',', '"']) || value.trim() != value
+    value.is_empty()
+        || value == "*"
+        || value.contains(['{', '}', ',', '"'])
+        || value.trim() != value
 }
 
 fn quote(value: &str, out: &mut String) {
@@ -17,7 +20,7 @@ fn quote(value: &str, out: &mut String) {
     }
 }
 
-/// The published text of a set of values; a single plain value stands for itself.
+/// The published text of a set of values; a single plain value is written without braces.
 pub fn set_label(values: &[&str]) -> String {
     if let [value] = values
         && !value.starts_with('{')
@@ -36,12 +39,12 @@ pub fn set_label(values: &[&str]) -> String {
     out
 }
 
-/// The values of a set, or `None` if the text is not one.
+/// Parses a set; `None` if the text is not a set.
 pub fn parse_set(text: &str) -> Option<Vec<String>> {
     Some(set_values(text)?.into_iter().map(Cow::into_owned).collect())
 }
 
-/// The same, with values where they stand if they are not quoted.
+/// Parses a set; values without quotes are borrowed.
 pub(crate) fn set_values(text: &str) -> Option<Vec<Cow<'_, str>>> {
     let mut rest = text.strip_prefix('{')?.strip_suffix('}')?;
     let mut values = Vec::new();
@@ -74,7 +77,7 @@ pub(crate) fn set_values(text: &str) -> Option<Vec<Cow<'_, str>>> {
     }
 }
 
-/// Where a value that is not quoted ends.
+/// The length of an unquoted value at the beginning of the text.
 fn end_of_value(text: &str) -> usize {
     let is_mark = |&(at, _): &(usize, &str)| text.as_bytes().get(at + 1) == Some(&b' ');
     text.match_indices(',').find(is_mark).map_or(text.len(), |(at, _)| at)

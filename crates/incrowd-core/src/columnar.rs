@@ -1,56 +1,56 @@
-//! A table column by column: every record's code in every column, and the texts the codes stand for.
+//! A table by columns: the code of every record in every column, and the dictionaries.
 //!
-//! A [`Folded`](crate::Folded) table is right for columns that many records share. Whoever looks at all columns of an
-//! unknown table meets names and numbers that hardly any two records share; then there is nothing to fold, and working
-//! down one column at a time is what the questions need.
+//! A [`Folded`](crate::Folded) table suits columns with values that many records share. All columns
+//! of an unknown table include names and numbers that are nearly unique; such a table has few equal
+//! rows, and its profile is computed column by column.
 
 use crate::folded::MISSING;
 
-/// Distinct texts one after the other in one string, so that a million of them are two allocations and not a million.
+/// Distinct texts concatenated in one string: two allocations for any number of texts.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PackedTexts {
     text: String,
-    /// Where each text ends in `text`; the text of [`MISSING`] comes first and is empty.
+    /// The end of each text in `text`; the text of [`MISSING`] is the first and empty.
     ends: Vec<usize>,
 }
 
 impl PackedTexts {
-    /// Only the missing value, which has code [`MISSING`] and no text.
+    /// A dictionary with the missing value only, which has code [`MISSING`] and no text.
     pub fn new() -> PackedTexts {
         PackedTexts { text: String::new(), ends: vec![0] }
     }
 
-    /// So many codes, that of the missing value included, of which nobody wants to know the texts.
+    /// A dictionary of `codes` codes, the missing value included, without texts.
     pub fn unnamed(codes: usize) -> PackedTexts {
         PackedTexts { text: String::new(), ends: vec![0; codes.max(1)] }
     }
 
-    /// Adds a text and answers with its code.
+    /// Adds a text and returns its code.
     pub fn push(&mut self, text: &str) -> u32 {
         self.text.push_str(text);
         self.ends.push(self.text.len());
         (self.ends.len() - 1) as u32
     }
 
-    /// How many codes there are, that of the missing value included.
+    /// The number of codes, the missing value included.
     pub fn codes(&self) -> usize {
         self.ends.len()
     }
 
-    /// The text of a code; that of the missing value is empty.
+    /// The text of a code; empty for the missing value.
     pub fn get(&self, code: u32) -> &str {
         let code = code as usize;
         let start = if code == MISSING as usize { 0 } else { self.ends[code - 1] };
         &self.text[start..self.ends[code]]
     }
 
-    /// The texts with their codes, the missing value left out.
+    /// The texts with their codes, without the missing value.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
         (1..self.ends.len() as u32).map(|code| (code, self.get(code)))
     }
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for PackedTexts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PackedTexts").field("codes", &self.codes()).finish_non_exhaustive()
@@ -64,13 +64,13 @@ pub struct CodedColumn {
     pub name: String,
     /// The distinct texts by code.
     pub texts: PackedTexts,
-    /// The code of every record, [`MISSING`] where the value is missing. All columns list the records in the same order,
-    /// which need not be that of the table.
+    /// The code of every record, [`MISSING`] for a missing value. All columns list the records in
+    /// the same order, which may differ from that of the table.
     pub codes: Vec<u32>,
 }
 
 impl CodedColumn {
-    /// How many records have each code.
+    /// The number of records per code.
     pub fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.texts.codes()];
         self.codes.iter().for_each(|&code| counts[code as usize] += 1);
@@ -83,7 +83,7 @@ impl CodedColumn {
 pub struct Columnar {
     /// The columns.
     pub columns: Vec<CodedColumn>,
-    /// How many records each has.
+    /// The number of records.
     pub records: usize,
 }
 
@@ -93,8 +93,11 @@ impl Columnar {
         names: &[&str],
         records: impl IntoIterator<Item = Vec<Option<&'a str>>>,
     ) -> Columnar {
-        let column =
-            |name: &&str| CodedColumn { name: (*name).into(), texts: PackedTexts::new(), codes: Vec::new() };
+        let column = |name: &&str| CodedColumn {
+            name: (*name).into(),
+            texts: PackedTexts::new(),
+            codes: Vec::new(),
+        };
         let mut table = Columnar { columns: names.iter().map(column).collect(), records: 0 };
         let mut known = vec![hashbrown::HashMap::new(); names.len()];
         for record in records {
@@ -116,9 +119,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_found_by_their_codes_and_do_not_show() {
-        let table =
-            Columnar::from_records(&["a"], [vec![Some("x")], vec![None], vec![Some("yy")], vec![Some("x")]]);
+    fn texts_are_returned_by_code_and_not_printed() {
+        let table = Columnar::from_records(
+            &["a"],
+            [vec![Some("x")], vec![None], vec![Some("yy")], vec![Some("x")]],
+        );
         let column = &table.columns[0];
         assert_eq!(column.codes, [1, 0, 2, 1]);
         assert_eq!(column.counts(), [1, 2, 1]);

@@ -1,4 +1,4 @@
-//! What algorithms see: codes and multiplicities, never records.
+//! The encoded table that algorithms work on: distinct rows of codes with their record counts.
 
 mod encode;
 
@@ -16,112 +16,126 @@ use crate::population::{Population, PublishedCell};
 pub use crate::sensitive::Sensitive;
 pub use encode::EncodeError;
 
-/// A quasi-identifier with its line of leaves.
+/// A quasi-identifier with its domain.
 #[derive(Clone, Debug)]
 pub struct Quasi {
     /// The column's name.
     pub name: String,
-    /// Its line.
+    /// The leaves of the column, in order.
     pub domain: Domain,
-    /// How many steps the records' values lie below the root, added up.
+    /// Sum over all records of the depth of their leaf below the root.
     pub leaf_depth: u64,
-    /// How many records have each leaf; empty if that is not known.
+    /// Number of records per leaf; empty if unknown.
     pub counts: Arc<Vec<u64>>,
-    /// How much its loss weighs against that of the others.
+    /// Importance: the factor of this column in the loss.
     pub weight: f64,
+    /// The column with one leaf per original value. Set if `top`, `bottom` or `min_level` merge
+    /// values in `domain`.
+    pub original: Option<Arc<Quasi>>,
 }
 
 impl Quasi {
-    /// Notes how many records have each leaf, and how many steps their values lie below the root.
+    /// The column on which losses are measured: the one with a leaf for every original value.
+    pub fn measured(&self) -> &Quasi {
+        self.original.as_deref().unwrap_or(self)
+    }
+
+    /// Sets the number of records per leaf and the sum of their depths.
     fn set_counts(&mut self, counts: Vec<u64>) {
         let depth = |leaf: usize| self.domain.level_depth(Code(leaf as u32), 0) as u64;
-        self.leaf_depth = counts.iter().enumerate().map(|(leaf, n)| n * depth(leaf)).sum();
+        let own = || counts.iter().enumerate().map(|(leaf, n)| n * depth(leaf)).sum();
+        self.leaf_depth = self.original.as_ref().map_or_else(own, |original| original.leaf_depth);
         self.counts = Arc::new(counts);
     }
 }
 
-/// Distinct rows of quasi-identifier and sensitive codes with multiplicities. Rows come in the order of their codes, so that
-/// nothing made of them depends on the order in which records were read; [`Dataset::row_of_fold`] leads back to the
-/// [`Folded`](crate::Folded) table.
+/// Distinct rows of quasi-identifier and sensitive codes with their record counts. Rows are sorted
+/// by their codes, so results do not depend on the order in which records were read.
+/// [`Dataset::row_of_fold`] maps rows of the [`Folded`](crate::Folded) table to rows of this one.
 #[derive(Clone)]
 pub struct Dataset {
     quasi: Vec<Quasi>,
     sensitive: Vec<Sensitive>,
     codes: Vec<u32>,
-    weights: Vec<u64>,
+    counts: Vec<u64>,
     records: u64,
     population: Option<Population>,
-    /// Whose records they are, if a person has several.
+    /// The persons of the records, if a person has several records.
     persons: Option<Arc<Persons>>,
-    /// How many people the records of each row stand for, if that is known.
+    /// Sum of the sampling weights of each row's records, if the table has them.
     represented: Option<Arc<Vec<u64>>>,
-    /// For each row of the fold the row it became; empty if there is no fold to apply a plan to.
+    /// For each row of the fold, its row in this table; empty if there is no fold.
     of_fold: Vec<u32>,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for Dataset {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Dataset")
             .field("quasi", &self.quasi)
             .field("sensitive", &self.sensitive)
-            .field("rows", &self.weights.len())
+            .field("rows", &self.counts.len())
             .field("records", &self.records)
             .finish_non_exhaustive()
     }
 }
 
 impl Dataset {
-    /// The row that a row of the fold became. There is none if the table was not encoded from a fold, or is a part of one
-    /// that was.
+    /// The row of this table that contains a row of the fold. `None` if the table was not encoded
+    /// from a fold or is a part of such a table.
     pub fn row_of_fold(&self, row: u32) -> Option<RowId> {
         self.of_fold.get(row as usize).copied().map(RowId)
     }
 
-    /// How many records have each leaf, and how many steps their values lie below the roots.
+    /// Computes the number of records per leaf and the depth sums of all quasi-identifiers.
     fn count_leaves(&mut self) {
         let counts = self.all_leaf_counts();
-        self.quasi.iter_mut().zip(counts).for_each(|(line, counts)| line.set_counts(counts));
+        self.quasi.iter_mut().zip(counts).for_each(|(quasi, counts)| quasi.set_counts(counts));
     }
 
-    /// The table with other lines that have the same leaves in the same order, such as a tree over numbers. A population must
-    /// be placed anew.
+    /// The table with other domains that have the same leaves in the same order, for example a tree
+    /// over numbers. Removes the population, because its positions refer to the old domains.
     #[must_use]
     pub fn with_domains(mut self, domains: Vec<Domain>) -> Dataset {
         for (quasi, domain) in self.quasi.iter_mut().zip(domains) {
             debug_assert_eq!(quasi.domain.leaves(), domain.leaves());
             quasi.domain = domain;
+            quasi.original = None;
         }
         self.population = None;
         self.count_leaves();
         self
     }
 
-    /// The table with other weights of its quasi-identifiers' losses.
+    /// The table with other importances of its quasi-identifiers.
     #[must_use]
-    pub fn with_column_weights(mut self, weights: &[f64]) -> Dataset {
-        self.quasi.iter_mut().zip(weights).for_each(|(quasi, &weight)| quasi.weight = weight);
+    pub fn with_importances(mut self, importances: &[f64]) -> Dataset {
+        self.quasi.iter_mut().zip(importances).for_each(|(quasi, &x)| quasi.weight = x);
         self
     }
 
-    /// How many records have each leaf of a quasi-identifier.
+    /// The number of records per leaf of a quasi-identifier.
     pub fn leaf_counts(&self, quasi: usize) -> Vec<u64> {
         let mut counts = vec![0; self.quasi[quasi].domain.leaves() as usize];
         for row in 0..self.rows() {
-            counts[self.quasi_codes(row)[quasi] as usize] += self.weights[row];
+            counts[self.quasi_codes(row)[quasi] as usize] += self.counts[row];
         }
         counts
     }
 
-    /// The same for all quasi-identifiers, in one pass.
+    /// The number of records per leaf of every quasi-identifier, in one pass.
     fn all_leaf_counts(&self) -> Vec<Vec<u64>> {
-        let none =
-            || self.quasi.iter().map(|q| vec![0u64; q.domain.leaves() as usize]).collect::<Vec<Vec<u64>>>();
+        let none = || {
+            self.quasi
+                .iter()
+                .map(|q| vec![0u64; q.domain.leaves() as usize])
+                .collect::<Vec<Vec<u64>>>()
+        };
         let count = |rows: std::ops::Range<usize>| {
             let mut counts = none();
             for row in rows {
                 let own = counts.iter_mut().zip(self.quasi_codes(row));
-                own.for_each(|(counts, &code)| counts[code as usize] += self.weights[row]);
+                own.for_each(|(counts, &code)| counts[code as usize] += self.counts[row]);
             }
             counts
         };
@@ -131,78 +145,93 @@ impl Dataset {
             }
             sums
         };
-        stretches(self.rows()).into_par_iter().map(count).reduce_with(add).unwrap_or_else(none)
+        row_ranges(self.rows()).into_par_iter().map(count).reduce_with(add).unwrap_or_else(none)
     }
 
-    /// A table of rows that are encoded already.
+    /// A table of encoded rows.
     pub(crate) fn from_rows(
         quasi: Vec<Quasi>,
         sensitive: Vec<Sensitive>,
         codes: Vec<u32>,
-        weights: Vec<u64>,
+        counts: Vec<u64>,
     ) -> Dataset {
-        let records = weights.iter().sum();
+        let records = counts.iter().sum();
         let (population, persons, of_fold, represented) = (None, None, Vec::new(), None);
-        Dataset { quasi, sensitive, codes, weights, records, population, persons, represented, of_fold }
+        Dataset {
+            quasi,
+            sensitive,
+            codes,
+            counts,
+            records,
+            population,
+            persons,
+            represented,
+            of_fold,
+        }
     }
 
     fn set_persons(&mut self, persons: &[u32]) {
         let (width, stride) = (self.quasi.len(), self.quasi.len() + self.sensitive.len());
-        let persons = Persons::new(&self.weights, persons, &self.codes, width, stride);
+        let persons = Persons::new(&self.counts, persons, &self.codes, width, stride);
         self.persons = Some(Arc::new(persons));
     }
 
-    /// Whose records they are; not there if nobody has several, for then a record is a person.
+    /// The persons of the records. `None` if no person has several records: a record is a person
+    /// then.
     pub fn persons(&self) -> Option<&Arc<Persons>> {
         self.persons.as_ref()
     }
 
-    /// The table with the persons of another whose rows became this one's.
+    /// The table with the persons and sampling weights of `data`. `of_row` maps each row of `data`
+    /// to a row of this table.
     #[must_use]
     pub(crate) fn with_persons_of(mut self, data: &Dataset, of_row: &[u32]) -> Dataset {
-        self.persons = data.persons.as_ref().map(|own| Arc::new(own.condensed(of_row, self.rows())));
-        self.represented = data.represented.as_ref().map(|own| Arc::new(added_up(own, of_row, self.rows())));
+        self.persons =
+            data.persons.as_ref().map(|own| Arc::new(own.condensed(of_row, self.rows())));
+        self.represented =
+            data.represented.as_ref().map(|own| Arc::new(sum_by_row(own, of_row, self.rows())));
         self
     }
 
-    /// How many people the records of a row stand for, in [millionths](crate::represented); 0 if nobody says.
+    /// Sum of the sampling weights of a row's records, in [millionths](crate::represented); 0 if
+    /// the table has no sampling weights.
     pub fn represented(&self, row: usize) -> u64 {
         self.represented.as_ref().map_or(0, |own| own[row])
     }
 
-    /// Whether it is known how many people the records stand for.
-    pub fn is_weighed(&self) -> bool {
+    /// Whether the table has sampling weights.
+    pub fn has_sampling_weights(&self) -> bool {
         self.represented.is_some()
     }
 
-    /// The table without saying how many people its records stand for.
+    /// The table without its sampling weights.
     #[must_use]
-    pub fn unweighed(mut self) -> Dataset {
+    pub fn without_sampling_weights(mut self) -> Dataset {
         self.represented = None;
         self
     }
 
-    /// How many different persons have the records of the table.
+    /// The number of different persons in the table.
     pub fn people(&self) -> u64 {
-        self.size_of((0..self.rows()).filter(|&row| self.weights[row] > 0))
+        self.size_of((0..self.rows()).filter(|&row| self.counts[row] > 0))
     }
 
-    /// How many different persons have the records of some rows.
+    /// The number of different persons in some rows.
     pub fn size_of(&self, rows: impl Iterator<Item = usize>) -> u64 {
         match &self.persons {
-            None => rows.map(|row| self.weights[row]).sum(),
+            None => rows.map(|row| self.counts[row]).sum(),
             Some(persons) => persons.in_group(&persons.histogram(rows)),
         }
     }
 
-    /// Some rows as models see them, population and region apart.
+    /// The summary of some rows for the privacy models, without population and region.
     pub fn summary(&self, rows: impl Iterator<Item = usize> + Clone) -> GroupSummary {
         let size = rows.clone().count();
         let histogram = |(s, column): (usize, &Sensitive)| {
             let codes = rows.clone().map(|row| (self.sensitive_codes(row)[s], self.weight(row)));
             Histogram::count_of(column.values.len(), size, codes)
         };
-        let present = rows.clone().filter(|&row| self.weights[row] > 0);
+        let present = rows.clone().filter(|&row| self.counts[row] > 0);
         GroupSummary {
             records: rows.clone().map(|row| self.weight(row)).sum(),
             sensitive: self.sensitive.iter().enumerate().map(histogram).collect(),
@@ -212,28 +241,28 @@ impl Dataset {
         }
     }
 
-    /// The table with further rows after the last: their quasi-identifier codes one after another, and how many records have
-    /// each. They have no sensitive values; whoever looks at those must leave these rows out.
+    /// The table with further rows appended: their quasi-identifier codes one after another, and
+    /// their record counts. The sensitive codes of these rows are meaningless and must not be read.
     #[must_use]
-    pub fn extended(mut self, codes: &[u32], weights: &[u64]) -> Dataset {
+    pub fn extended(mut self, codes: &[u32], counts: &[u64]) -> Dataset {
         (self.persons, self.represented) = (None, None);
         let (width, sensitive) = (self.quasi.len(), self.sensitive.len());
-        for (row, &records) in codes.chunks_exact(width.max(1)).zip(weights) {
+        for (row, &records) in codes.chunks_exact(width.max(1)).zip(counts) {
             self.codes.extend_from_slice(row);
             self.codes.extend(std::iter::repeat_n(0, sensitive));
-            self.weights.push(records);
+            self.counts.push(records);
             self.records += records;
         }
         self
     }
 
-    /// The first rows of the table, on the same lines.
+    /// The first `rows` rows, with the same domains.
     #[must_use]
     pub fn first_rows(&self, rows: usize) -> Dataset {
         self.some_rows(0, rows)
     }
 
-    /// The rows from one on, on the same lines.
+    /// The rows from `row` on, with the same domains.
     #[must_use]
     pub fn from_row(&self, row: usize) -> Dataset {
         self.some_rows(row, self.rows())
@@ -241,13 +270,13 @@ impl Dataset {
 
     fn some_rows(&self, from: usize, to: usize) -> Dataset {
         let width = self.quasi.len() + self.sensitive.len();
-        let weights = self.weights[from..to].to_vec();
+        let counts = self.counts[from..to].to_vec();
         Dataset {
             quasi: self.quasi.clone(),
             sensitive: self.sensitive.clone(),
             codes: self.codes[from * width..to * width].to_vec(),
-            records: weights.iter().sum(),
-            weights,
+            records: counts.iter().sum(),
+            counts,
             population: self.population.clone(),
             persons: None,
             represented: None,
@@ -255,8 +284,7 @@ impl Dataset {
         }
     }
 
-    /// The rows of the table with other sensitive columns: for each new column its name, its values, and the value of each
-    /// row.
+    /// The table with other sensitive columns: name, values, and the code of each row.
     pub fn with_sensitive(&self, columns: Vec<(String, Vec<String>, Vec<u32>)>) -> Result<Dataset> {
         let width = self.quasi.len();
         let mut codes = Vec::with_capacity(self.rows() * (width + columns.len()));
@@ -268,53 +296,69 @@ impl Dataset {
             Sensitive::build(&name, values, None, None).map_err(|misfit| misfit.error)
         };
         let sensitive = columns.into_iter().map(build).collect::<Result<Vec<_>>>()?;
-        let (quasi, weights, of_fold) = (self.quasi.clone(), self.weights.clone(), self.of_fold.clone());
+        let (quasi, counts, of_fold) =
+            (self.quasi.clone(), self.counts.clone(), self.of_fold.clone());
         let (records, population, persons, represented) = (self.records, None, None, None);
-        Ok(Dataset { quasi, sensitive, codes, weights, records, population, persons, represented, of_fold })
+        Ok(Dataset {
+            quasi,
+            sensitive,
+            codes,
+            counts,
+            records,
+            population,
+            persons,
+            represented,
+            of_fold,
+        })
     }
 
-    /// Places a population on the lines of the quasi-identifiers, for models that ask how many people a group's cells
-    /// cover.
+    /// Adds a population, for models that count the people covered by a group's cells.
     #[must_use]
     pub fn with_population(mut self, population: Population) -> Dataset {
         self.population = Some(population);
         self
     }
 
-    /// The population, if one was given.
+    /// The population, if there is one.
     pub fn population(&self) -> Option<&Population> {
         self.population.as_ref()
     }
 
-    /// The table with some records of some rows as rows of their own, after the last. A table with persons has no such rows.
+    /// The table with some records of some rows moved to new rows at the end. The table must have
+    /// no persons.
     #[must_use]
     pub fn divided(mut self, divided: &[Divided]) -> Dataset {
         let width = self.quasi.len() + self.sensitive.len();
         if !divided.is_empty() {
-            // Which of a row's records stand apart is drawn, and so is what they weigh.
+            // The moved records are drawn at random, so the sampling weight of each part is
+            // unknown.
             self.represented = None;
         }
         for part in divided {
             let start = part.row.index() * width;
             self.codes.extend_from_within(start..start + width);
-            self.weights[part.row.index()] -= part.records;
-            self.weights.push(part.records);
+            self.counts[part.row.index()] -= part.records;
+            self.counts.push(part.records);
         }
-        assert!(divided.is_empty() || self.persons.is_none(), "whose records would stand apart is not known");
+        assert!(
+            divided.is_empty() || self.persons.is_none(),
+            "the persons of the moved records are unknown"
+        );
         self
     }
 
-    /// The table with other weights: 0 leaves a row out. Lines and codes stay.
+    /// The table with other record counts; 0 removes a row. Domains and codes stay.
     #[must_use]
-    pub fn reweighted(&self, weight: impl Fn(usize) -> u64) -> Dataset {
-        let weights: Vec<u64> = (0..self.rows()).map(weight).collect();
-        let records = weights.iter().sum();
+    pub fn with_counts(&self, count: impl Fn(usize) -> u64) -> Dataset {
+        let counts: Vec<u64> = (0..self.rows()).map(count).collect();
+        let records = counts.iter().sum();
         let share = |row: usize| {
-            let own = u128::from(self.represented(row)) * u128::from(weights[row]);
-            u64::try_from(own / u128::from(self.weights[row]).max(1)).unwrap_or(u64::MAX)
+            let own = u128::from(self.represented(row)) * u128::from(counts[row]);
+            u64::try_from(own / u128::from(self.counts[row]).max(1)).unwrap_or(u64::MAX)
         };
-        let represented = self.represented.as_ref().map(|_| Arc::new((0..self.rows()).map(share).collect()));
-        Dataset { weights, records, represented, ..self.clone() }
+        let represented =
+            self.represented.as_ref().map(|_| Arc::new((0..self.rows()).map(share).collect()));
+        Dataset { counts, records, represented, ..self.clone() }
     }
 
     /// The quasi-identifiers.
@@ -327,7 +371,7 @@ impl Dataset {
         &self.sensitive
     }
 
-    /// The whole table as one group, published with the tightest cells that cover it.
+    /// Summarizes the whole table as one group, published with the smallest cells that cover it.
     pub fn whole(&self) -> GroupSummary {
         let population = self.population.as_ref().map_or(0, |population| {
             let mut values: Vec<Vec<Code>> = vec![Vec::new(); self.quasi.len()];
@@ -347,7 +391,7 @@ impl Dataset {
                 .collect();
             population.people(&population.covered(&cells, 0..population.rows() as u32))
         });
-        let parts = stretches(self.rows()).into_par_iter().map(|rows| self.summary(rows));
+        let parts = row_ranges(self.rows()).into_par_iter().map(|rows| self.summary(rows));
         let all = parts.reduce_with(|mut all, part| {
             all.merge(&part);
             all
@@ -355,25 +399,25 @@ impl Dataset {
         GroupSummary { population, ..all.unwrap_or_else(|| self.summary(0..0)) }
     }
 
-    /// The quasi-identifiers alone; the rows are given up.
+    /// Returns the quasi-identifiers and drops the rows.
     pub fn into_quasi(self) -> Vec<Quasi> {
         self.quasi
     }
 
-    /// How many distinct rows there are.
+    /// The number of distinct rows.
     pub fn rows(&self) -> usize {
-        self.weights.len()
+        self.counts.len()
     }
 
-    /// How many records the rows stand for.
+    /// The number of records.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// How many records have a row.
+    /// The number of records of a row.
     #[inline]
     pub fn weight(&self, row: usize) -> u64 {
-        self.weights[row]
+        self.counts[row]
     }
 
     /// The quasi-identifier codes of a row.
@@ -391,20 +435,20 @@ impl Dataset {
     }
 }
 
-/// Rows that a thread works on at a time.
+/// Minimum number of rows per parallel task.
 const BLOCK: usize = 1 << 14;
 
-/// All rows as a few stretches, for work that needs room of its own for each.
-fn stretches(rows: usize) -> Vec<std::ops::Range<usize>> {
+/// Splits all rows into one range per thread, because each task allocates its own result.
+fn row_ranges(rows: usize) -> Vec<std::ops::Range<usize>> {
     let length = rows.div_ceil(rayon::current_num_threads()).max(BLOCK);
     (0..rows).step_by(length).map(|start| start..(start + length).min(rows)).collect()
 }
 
-/// What rows stand for that became others.
-fn added_up(represented: &[u64], of_row: &[u32], rows: usize) -> Vec<u64> {
+/// Sums values by row: `of_row` maps each value to one of `rows` rows.
+fn sum_by_row(values: &[u64], of_row: &[u32], rows: usize) -> Vec<u64> {
     let mut sums = vec![0u64; rows];
-    for (&own, &row) in represented.iter().zip(of_row) {
-        sums[row as usize] = sums[row as usize].saturating_add(own);
+    for (&value, &row) in values.iter().zip(of_row) {
+        sums[row as usize] = sums[row as usize].saturating_add(value);
     }
     sums
 }

@@ -1,19 +1,21 @@
-//! When a table whose sensitive values are skewed can be published diversely at all.
+//! Conditions under which a table with skewed sensitive values can be published with l-diversity.
 //!
-//! Paper: `xu2010`, Definitions 1 and 2. A table of n records is *l-eligible* if no sensitive value is more frequent than
-//! n/l. Of a table that is not, some records are withheld; the published part must be l-eligible, and *l-candidacy* must
-//! hold: putting every withheld record back on the l-th most frequent published value would make that one exceed n/l, so
-//! that at least l values can have been the dominant one.
+//! Paper: `xu2010`, Definitions 1 and 2. A table of n records is *l-eligible* if no sensitive value
+//! is more frequent than n/l. If a table is not l-eligible, some records are withheld. The
+//! published part must be l-eligible, and *l-candidacy* must hold: adding all withheld records to
+//! the l-th most frequent published value would make its frequency exceed n/l. At least l values
+//! can then have been the dominant one.
 //!
 //! Where we differ: products of integers instead of quotients.
 
-/// Whether a table of `records` whose most frequent value has `most` is l-eligible. An empty table is.
+/// Whether a table of `records` records whose most frequent value has `most` is l-eligible. An
+/// empty table is l-eligible.
 pub fn eligible(most: u64, records: u64, l: u64) -> bool {
     u128::from(most) * u128::from(l) <= u128::from(records)
 }
 
-/// Whether l-candidacy holds: `lth` is the count of the l-th most frequent published value, `withheld` the number of
-/// records that are not published, `records` that of all.
+/// Whether l-candidacy holds. `lth` is the count of the l-th most frequent published value,
+/// `withheld` the number of withheld records, `records` the number of all records.
 pub fn candidacy(lth: u64, withheld: u64, records: u64, l: u64) -> bool {
     (u128::from(lth) + u128::from(withheld)).saturating_mul(u128::from(l)) > u128::from(records)
 }

@@ -1,31 +1,31 @@
-//! One error type, sorted by who must act.
+//! The error type. Errors are classified by who must act.
 
 use std::fmt;
 
 use crate::number::{parse_date, parse_number};
 
-/// What every fallible function of incrowd returns.
+/// The result type of fallible functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Who must act on an error.
+/// The cause of an error, which determines who must act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The table or a hierarchy file is not what it should be.
+    /// The table or a hierarchy file is invalid.
     Input,
-    /// The job asks for something that has no meaning.
+    /// The job is invalid.
     Job,
-    /// The job has a meaning, but no release of this table can keep the promise.
+    /// The job is valid, but no release of this table can satisfy the privacy models.
     Unsatisfiable,
-    /// Disk, memory or permission.
+    /// Disk, memory or permissions.
     Resources,
-    /// incrowd itself is wrong; the release is withheld.
+    /// A bug in incrowd; the release is not published.
     Bug,
 }
 
-/// A whole sentence about what went wrong, and if we know it, what would work.
+/// An error: a full sentence, and a solution if one is known.
 ///
-/// Messages name columns, rows, files and parameters. They never contain a cell of the table: errors end up in
-/// tickets.
+/// Messages name columns, rows, files and parameters. They never contain a cell of the table:
+/// errors end up in tickets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     fault: Fault,
@@ -39,53 +39,59 @@ impl Error {
         Error { fault, message: message.into(), help: None, key: None }
     }
 
-    /// The table or a hierarchy file is wrong.
+    /// An invalid table or hierarchy file.
     pub fn input(message: impl Into<String>) -> Self {
         Self::new(Fault::Input, message)
     }
 
-    /// The job is wrong.
+    /// An invalid job.
     pub fn job(message: impl Into<String>) -> Self {
         Self::new(Fault::Job, message)
     }
 
-    /// No release can keep the promise.
+    /// No release satisfies the privacy models.
     pub fn unsatisfiable(message: impl Into<String>) -> Self {
         Self::new(Fault::Unsatisfiable, message)
     }
 
-    /// The machine did not allow it.
+    /// A resource of the machine is not available.
     pub fn resources(message: impl Into<String>) -> Self {
         Self::new(Fault::Resources, message)
     }
 
-    /// incrowd is wrong.
+    /// A bug in incrowd.
     pub fn bug(message: impl Into<String>) -> Self {
         Self::new(Fault::Bug, message)
     }
 
-    /// Adds what would work.
+    /// Adds a solution.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds the near miss among `known`, or the list of them.
+    /// Adds the most similar word of `known`, or the list of them.
     #[must_use]
     pub fn help_near<'a>(self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known: Vec<&str> = known.into_iter().collect();
         match near_miss(word, known.iter().copied()) {
             Some(near) => self.help(format!("did you mean `{near}`?")),
             None if known.is_empty() => self,
-            None => self.help(format!("known are: {}", known.join(", "))),
+            None => self.help(format!("known names: {}", known.join(", "))),
         }
     }
 
-    /// Adds the near miss among the columns of a table, never the list of them. `sure` says that the first line seems to name
-    /// columns; else it may be somebody's record, and what looks like a cell is never told.
+    /// Adds the most similar column name of a table, never the list of names. `sure`: the first
+    /// line of the table seems to contain column names. Otherwise it may be a record, and its texts
+    /// must not be printed.
     #[must_use]
-    pub fn help_column<'a>(self, word: &str, columns: impl IntoIterator<Item = &'a str>, sure: bool) -> Self {
+    pub fn help_column<'a>(
+        self,
+        word: &str,
+        columns: impl IntoIterator<Item = &'a str>,
+        sure: bool,
+    ) -> Self {
         let columns: Vec<&str> = columns.into_iter().collect();
         let names = sure && columns.iter().all(|column| looks_like_a_name(column));
         if let Some(near) = near_miss(word, columns).filter(|_| names) {
@@ -94,31 +100,31 @@ impl Error {
         self.help("the first line of a table names its columns: does the file have a header?")
     }
 
-    /// Says which key of the job file the error is about, for example `columns.zip.hierarchy`.
+    /// Sets the key of the job file that the error is about, for example `columns.zip.hierarchy`.
     #[must_use]
     pub fn at(mut self, key: impl Into<String>) -> Self {
         self.key.get_or_insert_with(|| key.into());
         self
     }
 
-    /// Says in which part of the job file the key lies: `k` within `models.0` is `models.0.k`.
+    /// Prefixes the key with the section of the job file: `k` within `models.0` is `models.0.k`.
     #[must_use]
     pub fn within(mut self, part: &str) -> Self {
         self.key = Some(self.key.map_or_else(|| part.to_owned(), |key| format!("{part}.{key}")));
         self
     }
 
-    /// Who must act.
+    /// The cause of the error.
     pub fn fault(&self) -> Fault {
         self.fault
     }
 
-    /// The sentence.
+    /// The message, a full sentence.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What would work.
+    /// The solution, if one is known.
     pub fn advice(&self) -> Option<&str> {
         self.help.as_deref()
     }
@@ -137,7 +143,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Whether a text may be the name of a column: no number, no date, one short line.
+/// Whether a text may be the name of a column: not a number, not a date, one short line.
 pub fn looks_like_a_name(text: &str) -> bool {
     text.len() <= 200
         && !text.contains(['\n', '\r'])
@@ -145,12 +151,14 @@ pub fn looks_like_a_name(text: &str) -> bool {
         && parse_date(text).is_none()
 }
 
-/// The word of `known` that `word` was probably meant to be.
+/// The word of `known` that is similar enough to `word` to be a likely correction.
 pub fn near_miss<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     known
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate))
+        .map(|candidate| {
+            (strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()), candidate)
+        })
         .filter(|(distance, candidate)| {
             *distance <= 1 + candidate.chars().count().min(word.chars().count()) / 4
         })
@@ -163,9 +171,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_told_only_if_they_are_no_cells() {
+    fn column_names_are_printed_only_if_they_are_not_cells() {
         let help = |columns: &[&str], sure| {
-            Error::job("x").help_column("agee", columns.iter().copied(), sure).advice().unwrap().to_owned()
+            Error::job("x")
+                .help_column("agee", columns.iter().copied(), sure)
+                .advice()
+                .unwrap()
+                .to_owned()
         };
         assert_eq!(help(&["age", "city"], true), "did you mean `age`?");
         assert!(!help(&["size", "city"], true).contains("city"));

@@ -1,6 +1,7 @@
-//! A table as a reader sees it: distinct rows of texts, each with the number of records that have it.
+//! A table read by an engine: distinct rows of texts with their record counts.
 
 use crate::packed::PackedRows;
+use crate::value_key::Spellings;
 
 /// The code of a missing value in every column of a [`Folded`] table.
 pub const MISSING: u32 = 0;
@@ -10,11 +11,12 @@ pub const MISSING: u32 = 0;
 pub struct FoldedColumn {
     /// The column's name.
     pub name: String,
-    /// The distinct texts by code; the text at [`MISSING`] is empty and stands for whatever counts as missing.
+    /// The distinct texts by code. The text at [`MISSING`] is empty and represents all missing
+    /// values.
     pub texts: Vec<String>,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for FoldedColumn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FoldedColumn")
@@ -24,83 +26,88 @@ impl std::fmt::Debug for FoldedColumn {
     }
 }
 
-/// Whose records the rows of a folded table stand for.
+/// The persons of the records of a folded table.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct FoldedPersons {
-    /// The person of each record, row by row, ascending within a row; empty unless some person has several records.
+    /// The person of each record, row by row, ascending within a row; empty unless a person has
+    /// several records.
     pub codes: Vec<u32>,
-    /// Whether some person has several records.
+    /// Whether a person has several records.
     pub repeated: bool,
-    /// How many different persons were read, those included of whom no record is left.
+    /// The number of different persons read, including persons whose records were all dropped.
     pub read: u64,
-    /// How many different persons have the records of the rows.
+    /// The number of different persons of the rows.
     pub different: u64,
-    /// How many records name no person. Each of them counts as a person of its own.
+    /// The number of records without a person. Each of them counts as a different person.
     pub unnamed: u64,
+    /// The number of persons with several spellings, if known.
+    pub spellings: Spellings,
 }
 
-// Which records belong together must not reach logs.
+// Does not print which records belong together: debug output ends up in logs.
 impl std::fmt::Debug for FoldedPersons {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FoldedPersons").field("different", &self.different).finish_non_exhaustive()
     }
 }
 
-/// Distinct rows with multiplicities: what an engine makes of a table, be it microdata or a release.
+/// Distinct rows with their record counts, read by an engine from microdata or a release.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Folded {
-    /// The columns, in the order asked for.
+    /// The columns, in the requested order.
     pub columns: Vec<FoldedColumn>,
     /// The codes, row by row.
     pub codes: Vec<u32>,
-    /// How many records have each row.
+    /// The number of records of each row.
     pub weights: Vec<u64>,
-    /// The rows as numbers, in place of codes and weights, if whoever folded was told that this will do. Whoever wants to look at
-    /// rows calls [`Folded::unpacked`].
+    /// Bit-packed rows in place of `codes` and `weights`, if the caller accepts them. Rows may
+    /// repeat. [`Folded::unpacked`] converts them.
     pub packed: Option<PackedRows>,
-    /// How many records were read, those dropped included.
+    /// The number of records read, including dropped ones.
     pub read: u64,
-    /// How many records were left out because a value was missing.
+    /// The number of records dropped because of a missing value.
     pub dropped_missing: u64,
-    /// How many records have a missing value, by column.
+    /// The number of records with a missing value, by column.
     pub missing: Vec<u64>,
-    /// The first of the texts that count as missing that occurs; a null is the empty text. `None` if nothing is missing.
+    /// The first missing-value text in the order of the configuration that occurs; a null is the
+    /// empty text. `None` if no value is missing.
     pub marker: Option<String>,
-    /// Whose records they are, if that was asked.
+    /// The persons of the records, if requested.
     pub persons: Option<FoldedPersons>,
-    /// How many people the records of each row stand for, in [millionths](crate::represented), if the table has sampling weights.
+    /// Sum of the sampling weights of each row's records, in [millionths](crate::represented), if
+    /// the table has them.
     pub represented: Option<Vec<u64>>,
-    /// Columns that were glanced at in which some values, not most, occur in several records.
+    /// Additional profiled columns in which some values, but not most, occur in several records.
     pub repeating: Vec<String>,
-    /// Which texts of each column have a place on its line, if the table is a part of another: also those that no row of the part
-    /// has. Without this, those that a row has.
+    /// If the table is a part of another one: the texts of each column that belong to its domain,
+    /// including texts of no row of the part. Without it, the domain has the texts of the rows.
     pub lines: Option<Vec<Vec<bool>>>,
 }
 
 impl Folded {
-    /// How many distinct rows there are. Of rows that are numbers some may be counted several times.
+    /// The number of distinct rows. Repeated bit-packed rows are counted repeatedly.
     pub fn rows(&self) -> usize {
         self.weights.len() + self.packed.as_ref().map_or(0, PackedRows::rows)
     }
 
-    /// The codes of a row. Rows that are numbers must be [spelled out](Folded::unpacked) before.
+    /// The codes of a row. Bit-packed rows must be [unpacked](Folded::unpacked) before.
     pub fn row(&self, row: usize) -> &[u32] {
         let width = self.columns.len();
         &self.codes[row * width..(row + 1) * width]
     }
 
-    /// How many records the rows stand for.
+    /// The number of records.
     pub fn records(&self) -> u64 {
         self.weights.iter().sum::<u64>() + self.packed.as_ref().map_or(0, PackedRows::records)
     }
 
-    /// The position of a column.
+    /// The index of a column.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// Folds records one by one: the slow and obvious way, for small tables and as the twin of the engines. `None` is a
-    /// missing value; with `drop_missing` a record that has one is left out.
+    /// Folds records one by one. Simple and slow: for small tables and as the twin of the engines.
+    /// `None` is a missing value; with `drop_missing`, records with a missing value are dropped.
     pub fn from_records<'a>(
         names: &[&str],
         records: impl IntoIterator<Item = Vec<Option<&'a str>>>,
@@ -117,7 +124,9 @@ impl Folded {
         for record in records {
             folded.read += 1;
             let mut row = Vec::with_capacity(names.len());
-            for ((cell, column), missing) in record.iter().zip(&mut folded.columns).zip(&mut folded.missing) {
+            for ((cell, column), missing) in
+                record.iter().zip(&mut folded.columns).zip(&mut folded.missing)
+            {
                 let Some(text) = cell else {
                     *missing += 1;
                     row.push(MISSING);
@@ -145,13 +154,14 @@ impl Folded {
         folded
     }
 
-    /// Rows as texts with their weights, sorted: a form in which two folds compare whatever codes they chose.
+    /// The rows as sorted texts with their record counts: equal for two folds of one table,
+    /// whatever their codes.
     pub fn canonical(&self) -> Vec<(Vec<Option<&str>>, u64)> {
         let mut rows: Vec<_> = (0..self.rows())
             .map(|r| {
                 let cells = self.row(r).iter().zip(&self.columns);
-                let texts =
-                    cells.map(|(&code, c)| (code != MISSING).then(|| c.texts[code as usize].as_str()));
+                let texts = cells
+                    .map(|(&code, c)| (code != MISSING).then(|| c.texts[code as usize].as_str()));
                 (texts.collect::<Vec<_>>(), self.weights[r])
             })
             .collect();

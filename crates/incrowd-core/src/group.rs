@@ -1,33 +1,40 @@
-//! What a model is told about a group.
+//! Group summaries: the statistics of a group that models judge.
 
 use crate::dataset::Dataset;
 use crate::region::Region;
 
-/// How often each value of a sensitive column occurs: the values that do, by code, ascending. Only what occurs takes room,
-/// so that a salary with a hundred thousand values costs a small group no more than a disease with ten.
+/// The number of records per value of a sensitive column, as entries sorted by code. Values that do
+/// not occur are not stored, so a small group needs little memory even for a column with many
+/// values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     entries: Vec<(u32, u64)>,
 }
 
 impl Histogram {
-    /// Nothing occurs.
+    /// An empty histogram.
     pub const fn new() -> Histogram {
         Histogram { entries: Vec::new() }
     }
 
-    /// Counts codes with their records; `values` is the number of codes there are.
+    /// Counts records by code; `values` is the number of codes.
     pub fn count(values: usize, codes: impl ExactSizeIterator<Item = (u32, u64)>) -> Histogram {
         Histogram::count_of(values, codes.len(), codes)
     }
 
-    /// The same for codes of which it is known elsewhere how many come.
-    pub(crate) fn count_of(values: usize, size: usize, codes: impl Iterator<Item = (u32, u64)>) -> Histogram {
+    /// Counts records by code; `size` is the number of items of the iterator.
+    pub(crate) fn count_of(
+        values: usize,
+        size: usize,
+        codes: impl Iterator<Item = (u32, u64)>,
+    ) -> Histogram {
         if values <= 4 * size {
             let mut counts = vec![0u64; values];
             codes.for_each(|(code, records)| counts[code as usize] += records);
             let used = counts.into_iter().enumerate().filter(|(_, records)| *records > 0);
-            return Histogram { entries: used.map(|(code, records)| (code as u32, records)).collect() };
+            return Histogram {
+                entries: used.map(|(code, records)| (code as u32, records)).collect(),
+            };
         }
         let mut entries: Vec<(u32, u64)> = codes.filter(|(_, records)| *records > 0).collect();
         entries.sort_unstable();
@@ -39,12 +46,12 @@ impl Histogram {
         Histogram { entries }
     }
 
-    /// Nothing occurs any more.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// Counts `records` more of a value.
+    /// Adds `records` records with a value.
     pub fn add(&mut self, code: u32, records: u64) {
         match self.entries.binary_search_by_key(&code, |entry| entry.0) {
             Ok(at) => self.entries[at].1 += records,
@@ -53,19 +60,19 @@ impl Histogram {
         }
     }
 
-    /// Replaces everything by these counts, which come in ascending order of the codes; zeros are left out.
+    /// Replaces all entries by these counts, which must be sorted by code; zeros are skipped.
     pub fn assign(&mut self, counts: impl Iterator<Item = (u32, u64)>) {
         self.entries.clear();
         self.entries.extend(counts.filter(|(_, records)| *records > 0));
         debug_assert!(self.entries.is_sorted_by(|a, b| a.0 < b.0));
     }
 
-    /// The values that occur with their counts, ascending by code.
+    /// The values that occur with their counts, sorted by code.
     pub fn entries(&self) -> &[(u32, u64)] {
         &self.entries
     }
 
-    /// How often a value occurs.
+    /// The number of records with a value.
     pub fn get(&self, code: u32) -> u64 {
         self.entries.binary_search_by_key(&code, |entry| entry.0).map_or(0, |at| self.entries[at].1)
     }
@@ -73,7 +80,8 @@ impl Histogram {
     /// Adds another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         let mut merged = Vec::with_capacity(self.entries.len() + other.entries.len());
-        let (mut mine, mut theirs) = (self.entries.iter().peekable(), other.entries.iter().peekable());
+        let (mut mine, mut theirs) =
+            (self.entries.iter().peekable(), other.entries.iter().peekable());
         while let (Some(&&(a, m)), Some(&&(b, n))) = (mine.peek(), theirs.peek()) {
             merged.push((a.min(b), if a <= b { m } else { 0 } + if b <= a { n } else { 0 }));
             mine.next_if(|_| a <= b);
@@ -83,7 +91,7 @@ impl Histogram {
         self.entries = merged;
     }
 
-    /// Takes away `records` of a value that were added before.
+    /// Removes `records` records with a value. They must have been added before.
     pub fn subtract(&mut self, code: u32, records: u64) {
         if let Ok(at) = self.entries.binary_search_by_key(&code, |entry| entry.0) {
             self.entries[at].1 -= records;
@@ -93,7 +101,7 @@ impl Histogram {
         }
     }
 
-    /// Takes away a histogram that was added before.
+    /// Subtracts a histogram that was added before.
     pub fn remove(&mut self, other: &Histogram) {
         let mut theirs = other.entries.iter().peekable();
         self.entries.retain_mut(|(code, records)| {
@@ -105,23 +113,25 @@ impl Histogram {
     }
 }
 
-/// A group as models see it. Summaries merge: records, histograms and persons of a union are those of its parts together. Population
-/// and region do not, since a union may be published with cells that cover more than those of its parts.
+/// The statistics of a group. Records, histograms and persons of a union follow from those of its
+/// parts. Population and region do not: a union may be published with cells that cover more than
+/// the cells of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupSummary {
-    /// How many records the group has.
+    /// The number of records.
     pub records: u64,
-    /// For each sensitive column how often each value occurs; empty where no model asked for it.
+    /// One histogram per sensitive column; empty if no model needs it.
     pub sensitive: Vec<Histogram>,
-    /// How many people of the population the group's published cells cover; 0 if no model asked for it. A group without
-    /// records stands for the people no cell covers.
+    /// The number of people of the population that the published cells cover; 0 if no model needs
+    /// it. A summary without records describes the people that no cell covers.
     pub population: u64,
-    /// What the group's published cells cover; not there if no model asked for it.
+    /// The region that the published cells cover; `None` if no model needs it.
     pub region: Option<Region>,
-    /// How many records of which holdings the group has ([`Persons`](crate::Persons)); only of a table in which a person may
-    /// have several records.
+    /// The number of records per holding ([`Persons`](crate::Persons)), if a person may have
+    /// several records.
     pub persons: Option<Histogram>,
-    /// How many people the records stand for, in [millionths](crate::represented), if the table has sampling weights.
+    /// Sum of the records' sampling weights, in [millionths](crate::represented), if the table has
+    /// them.
     pub represented: u64,
 }
 
@@ -131,7 +141,7 @@ impl GroupSummary {
         GroupSummary { sensitive: vec![Histogram::default(); sensitive], ..GroupSummary::default() }
     }
 
-    /// Counts `records` more with these sensitive codes.
+    /// Adds `records` records with these sensitive codes.
     pub fn add(&mut self, records: u64, sensitive: &[u32]) {
         self.records += records;
         for (histogram, &code) in self.sensitive.iter_mut().zip(sensitive) {
@@ -139,7 +149,7 @@ impl GroupSummary {
         }
     }
 
-    /// Counts the records of a row.
+    /// Adds the records of a row.
     pub fn add_row(&mut self, data: &Dataset, row: usize) {
         let records = data.weight(row);
         self.add(records, data.sensitive_codes(row));
@@ -152,7 +162,7 @@ impl GroupSummary {
         }
     }
 
-    /// Adds the records of another group. What the union is published with is for others to say.
+    /// Adds the records of another group. Clears the region: the union's cells are not known yet.
     pub fn merge(&mut self, other: &GroupSummary) {
         self.region = None;
         self.records += other.records;
@@ -165,7 +175,7 @@ impl GroupSummary {
         }
     }
 
-    /// Takes away records that were added before.
+    /// Removes records that were added before.
     pub fn remove(&mut self, part: &GroupSummary) {
         self.region = None;
         self.records -= part.records;
@@ -207,7 +217,7 @@ mod tests {
         }
 
         #[test]
-        fn counting_at_once_is_counting_one_by_one(
+        fn bulk_counting_agrees_with_single_additions(
             rows in prop::collection::vec((0u32..40, 0u64..5), 0..30),
             spare in 0usize..200,
         ) {
@@ -215,7 +225,8 @@ mod tests {
             rows.iter().for_each(|&(code, records)| slow.add(code, records));
             let fast = Histogram::count(40 + spare, rows.iter().copied());
             prop_assert_eq!(&fast, &slow);
-            prop_assert!((0..40).all(|c| fast.get(c) == rows.iter().filter(|r| r.0 == c).map(|r| r.1).sum::<u64>()));
+            let count = |c: u32| rows.iter().filter(|r| r.0 == c).map(|r| r.1).sum::<u64>();
+            prop_assert!((0..40).all(|c| fast.get(c) == count(c)));
         }
     }
 }

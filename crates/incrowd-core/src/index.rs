@@ -1,4 +1,4 @@
-//! Numbers that must not be mixed up.
+//! Index types that cannot be confused with each other.
 
 macro_rules! index {
     ($(#[$doc:meta])* $name:ident) => {
@@ -16,7 +16,7 @@ macro_rules! index {
 }
 
 index!(
-    /// A leaf's position on its column's line.
+    /// The position of a leaf in its column's domain.
     Code
 );
 index!(

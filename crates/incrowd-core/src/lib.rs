@@ -1,12 +1,12 @@
-//! The vocabulary of incrowd.
+//! Data types, privacy models and loss metrics of incrowd.
 //!
-//! A table about people is folded into distinct rows with multiplicities ([`Folded`]), its columns are laid out as
-//! lines of leaves ([`Domain`]), and what algorithms see is a [`Dataset`] of codes. An algorithm answers with a
-//! [`Partition`]; [`Plan`] turns that into published cells. [`model`] says what a release promises, [`metric`] what
-//! the promise cost.
+//! A table about people is folded into distinct rows with record counts ([`Folded`]). Its columns
+//! become ordered leaves ([`Domain`]). Algorithms work on a [`Dataset`] of codes and return a
+//! [`Partition`]; [`Plan`] turns it into published cells. [`model`] defines the privacy models,
+//! [`metric`] the measures of information loss.
 //!
-//! Invariants of this crate: it opens no file, reads no clock, and keeps no thread of its own (rows are put in order on the
-//! caller's thread pool).
+//! Invariants of this crate: it opens no file, reads no clock, and starts no threads (rows are
+//! sorted on the caller's thread pool).
 
 pub mod audience;
 pub mod calendar;
@@ -45,6 +45,7 @@ mod sensitive;
 mod sensitive_values;
 pub mod spelling;
 pub mod text;
+mod value_key;
 mod withheld;
 
 pub use calendar::DateFormat;
@@ -69,4 +70,5 @@ pub use progress::{Progress, Silent};
 pub use region::{Covers, Extent, Region};
 pub use schema::{ColumnSpec, Kind, Labels, Publish, Role, Schema, SensitiveSpec};
 pub use sensitive_values::SensitiveValues;
+pub use value_key::{SameKeys, Spellings, value_key, value_key_in};
 pub use withheld::Withheld;

@@ -1,5 +1,5 @@
-//! Guarantees about single cells: no number beyond a bound, no cell below a level. They are kept while a column is laid out, and
-//! checked on what is published.
+//! Constraints on single cells: no number beyond a bound, no cell below a level. They are applied
+//! when a column is encoded and checked on the published cells.
 
 use crate::domain::Domain;
 use crate::error::{Error, Result};
@@ -7,22 +7,22 @@ use crate::hierarchy::lint::interval;
 use crate::hierarchy::{HierarchySpec, Taxonomy};
 use crate::schema::{ColumnSpec, Kind};
 
-/// The bounds from which on numbers are published as one.
+/// Top and bottom coding: numbers beyond these bounds are published as one value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// From here on, `>=90`.
+    /// Numbers from here on are published as `>=90`.
     pub top: Option<f64>,
-    /// Down from here, `<=16`.
+    /// Numbers up to here are published as `<=16`.
     pub bottom: Option<f64>,
 }
 
 impl Limits {
-    /// Whether nothing is bounded.
+    /// Whether there is no bound.
     pub fn is_none(self) -> bool {
         self.top.is_none() && self.bottom.is_none()
     }
 
-    /// The number that stands for `x`.
+    /// The number with the bounds applied.
     pub fn clamp(self, x: f64) -> f64 {
         let x = self.top.map_or(x, |top| x.min(top));
         self.bottom.map_or(x, |bottom| x.max(bottom))
@@ -37,7 +37,8 @@ impl Limits {
         }
     }
 
-    /// Whether a published cell says nothing beyond the bounds: it lies between them, or is open towards the bound it reaches.
+    /// Whether a published cell reveals nothing beyond the bounds: it is between them, or unbounded
+    /// in the direction of the bound it reaches.
     fn admits(self, text: &str) -> bool {
         let Some((lo, hi, _)) = interval(text).or_else(|| {
             let x = crate::number::parse_number(text)?.as_f64();
@@ -46,12 +47,14 @@ impl Limits {
             return false;
         };
         let top = self.top.is_none_or(|top| if hi.is_finite() { hi < top } else { lo <= top });
-        let bottom = self.bottom.is_none_or(|bottom| if lo.is_finite() { lo > bottom } else { hi >= bottom });
+        let bottom = self
+            .bottom
+            .is_none_or(|bottom| if lo.is_finite() { lo > bottom } else { hi >= bottom });
         top && bottom
     }
 }
 
-/// Refuses guarantees that a column cannot have.
+/// Refuses constraints that do not apply to the column.
 pub fn check(column: &str, spec: &ColumnSpec) -> Result<()> {
     let limits = spec.limits;
     let refuse = |key: &str, message: String, help: &str| {
@@ -62,7 +65,7 @@ pub fn check(column: &str, spec: &ColumnSpec) -> Result<()> {
     {
         return refuse(
             "top",
-            format!("the top of column `{column}` must lie above its bottom"),
+            format!("the top of column `{column}` must be greater than its bottom"),
             "leave one of them out",
         );
     }
@@ -74,21 +77,23 @@ pub fn check(column: &str, spec: &ColumnSpec) -> Result<()> {
         return refuse(
             if limits.top.is_some() { "top" } else { "bottom" },
             format!("column `{column}` has a bound, but is not published as numbers"),
-            "top and bottom go with numbers without a hierarchy, with intervals, with cuts and with ages",
+            "top and bottom apply to numbers without a hierarchy, with intervals, with cuts and \
+             with ages",
         );
     }
     if spec.min_level.is_some_and(|level| level > 0) && spec.hierarchy.is_none() {
         return refuse(
             "min_level",
-            format!("column `{column}` has a least level, but no hierarchy"),
+            format!("column `{column}` has `min_level`, but no hierarchy"),
             "give it a hierarchy, or leave min_level out",
         );
     }
     Ok(())
 }
 
-/// How many of the published texts of a column say more than its guarantees allow. `missing` is what a missing value is
-/// published as; levels are checked where the line is known.
+/// The number of published texts of a column that are more precise than its constraints allow.
+/// `missing` is the published text of a missing value. Levels are checked only if the domain is
+/// known.
 pub fn broken<'a>(
     spec: &ColumnSpec,
     domain: Option<&Domain>,
@@ -96,7 +101,7 @@ pub fn broken<'a>(
     missing: &str,
 ) -> usize {
     let level = spec.min_level.unwrap_or(0) as usize;
-    let says_more = |text: &&str| {
+    let is_too_precise = |text: &&str| {
         let beyond = !spec.limits.is_none() && !spec.limits.admits(text);
         let below = match domain {
             Some(Domain::Taxonomy(tree)) if level > 0 => !above_level(tree, text, level),
@@ -104,12 +109,13 @@ pub fn broken<'a>(
         };
         beyond || below
     };
-    texts.filter(|text| *text != "*" && *text != missing).filter(says_more).count()
+    texts.filter(|text| *text != "*" && *text != missing).filter(is_too_precise).count()
 }
 
-/// Whether a label is that of a node with at least so many levels below it.
+/// Whether a label is that of a node at least `level` levels above all its leaves.
 fn above_level(tree: &Taxonomy, text: &str, level: usize) -> bool {
-    let nodes = (0..tree.node_count() as u32).map(crate::NodeId).filter(|&node| tree.label(node) == text);
+    let nodes =
+        (0..tree.node_count() as u32).map(crate::NodeId).filter(|&node| tree.label(node) == text);
     nodes.into_iter().any(|node| {
         let (first, last) = tree.span(node);
         let steps = |code: u32| {
@@ -129,14 +135,14 @@ mod tests {
     use crate::hierarchy::mask::{From, Mask};
     use crate::index::Code;
 
-    fn laid_out(texts: &[&str], spec: &ColumnSpec) -> (Domain, Vec<Code>) {
+    fn encoded(texts: &[&str], spec: &ColumnSpec) -> (Domain, Vec<Code>) {
         let texts = std::iter::once("").chain(texts.iter().copied()).map(str::to_owned).collect();
         Domain::build(&FoldedColumn { name: "x".into(), texts }, spec, Some("?"))
             .map_err(|m| m.error)
             .unwrap()
     }
 
-    /// Every interval of the line, as a group could be published.
+    /// The labels of all intervals of the domain.
     fn every_label(domain: &Domain) -> Vec<String> {
         let n = domain.leaves();
         (0..n)
@@ -146,22 +152,29 @@ mod tests {
     }
 
     #[test]
-    fn no_cell_of_a_bounded_column_goes_beyond() {
+    fn no_cell_of_a_bounded_column_is_beyond_the_bounds() {
         let limits = Limits { top: Some(90.0), bottom: Some(16.0) };
         let plain = ColumnSpec { limits, ..ColumnSpec::default() };
-        let intervals =
-            |i| ColumnSpec { hierarchy: Some(HierarchySpec::Intervals(i)), limits, ..ColumnSpec::default() };
+        let intervals = |i| ColumnSpec {
+            hierarchy: Some(HierarchySpec::Intervals(i)),
+            limits,
+            ..ColumnSpec::default()
+        };
         let ages = ["3", "16", "17", "33", "34", "88", "89", "90", "95", "96"];
         for spec in [
             plain,
             intervals(Intervals::fixed(5.0, 0.0, 3, 2).unwrap()),
             intervals(Intervals::cuts(vec![vec![18.0, 30.0, 65.0], vec![18.0, 65.0]]).unwrap()),
         ] {
-            let (domain, codes) = laid_out(&ages, &spec);
+            let (domain, codes) = encoded(&ages, &spec);
             assert_eq!(domain.label(codes[8], codes[10]), ">=90", "{:?}", spec.hierarchy);
             assert_eq!(domain.label(codes[1], codes[2]), "<=16");
             let labels = every_label(&domain);
-            assert_eq!(broken(&spec, Some(&domain), labels.iter().map(String::as_str), "?"), 0, "{labels:?}");
+            assert_eq!(
+                broken(&spec, Some(&domain), labels.iter().map(String::as_str), "?"),
+                0,
+                "{labels:?}"
+            );
             for label in &labels {
                 assert!(domain.read(label).is_some(), "{label} is read back");
             }
@@ -169,7 +182,10 @@ mod tests {
             for lo in 0..domain.leaves() {
                 for hi in lo..domain.leaves() {
                     let cell = domain.read(&domain.label(Code(lo), Code(hi))).unwrap();
-                    assert!((lo..=hi).all(|c| cell == ReadCell::Anything || domain.covers(&cell, Code(c))));
+                    assert!(
+                        (lo..=hi)
+                            .all(|c| cell == ReadCell::Anything || domain.covers(&cell, Code(c)))
+                    );
                 }
             }
         }
@@ -194,24 +210,29 @@ mod tests {
     }
 
     #[test]
-    fn no_cell_lies_below_the_least_level() {
+    fn no_cell_is_below_min_level() {
         let mask = HierarchySpec::Mask(Mask { char: '*', from: From::Right });
-        let spec = ColumnSpec { hierarchy: Some(mask), min_level: Some(2), ..ColumnSpec::default() };
-        let (domain, codes) = laid_out(&["02138", "02139", "02140", "10001"], &spec);
+        let spec =
+            ColumnSpec { hierarchy: Some(mask), min_level: Some(2), ..ColumnSpec::default() };
+        let (domain, codes) = encoded(&["02138", "02139", "02140", "10001"], &spec);
         assert_eq!(domain.label(codes[1], codes[1]), "021**");
         assert_eq!(domain.label(codes[1], codes[3]), "021**");
         assert_eq!(domain.label(codes[4], codes[4]), "100**");
         assert_eq!(domain.label(codes[0], codes[0]), "?");
         assert_eq!((domain.read("02138"), domain.read("0213*")), (None, None));
         let labels = every_label(&domain);
-        assert_eq!(broken(&spec, Some(&domain), labels.iter().map(String::as_str), "?"), 0, "{labels:?}");
+        assert_eq!(
+            broken(&spec, Some(&domain), labels.iter().map(String::as_str), "?"),
+            0,
+            "{labels:?}"
+        );
         assert_eq!(broken(&spec, Some(&domain), ["02138", "0213*", "021**"].into_iter(), "?"), 2);
         assert_eq!(domain.levels(), 4);
         assert_eq!(domain.level_label(codes[1], 0), "021**");
     }
 
     #[test]
-    fn guarantees_must_suit_the_column() {
+    fn constraints_must_apply_to_the_column() {
         let top = Limits { top: Some(1.0), bottom: None };
         let text = ColumnSpec { kind: Some(Kind::Text), limits: top, ..ColumnSpec::default() };
         assert!(check("x", &text).is_err());

@@ -1,12 +1,13 @@
-//! What a missing cell of a published table matches.
+//! Matching of missing cells in a published table.
 
-/// What a missing cell matches when records are counted that look alike.
+/// The values that a missing cell matches when equal records are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingCells {
-    /// Missing cells, and nothing else: missing is a value of its own. This is what k-anonymity says.
+    /// Missing cells only: missing is a value. This is the definition of k-anonymity.
     #[default]
     Alone,
-    /// Any value. A reader who knows the value behind a missing cell can rule out records with another one, so this promises less.
+    /// Any value. An adversary who knows a suppressed value can rule out records with another one,
+    /// so the guarantee is weaker.
     Any,
 }
 
@@ -23,13 +24,15 @@ impl MissingCells {
         }
     }
 
-    /// What a promise is worth that counts like this, in a sentence.
+    /// The scope of a guarantee that uses this matching, as a sentence.
     pub fn worth(self) -> &'static str {
         match self {
-            MissingCells::Alone => "holds against somebody who knows every quasi-identifier of a person",
+            MissingCells::Alone => {
+                "holds against an adversary who knows every quasi-identifier of a person"
+            }
             MissingCells::Any => {
-                "holds against somebody who sees the release alone; who knows the value behind a missing cell can rule out records \
-                 that show another one"
+                "holds against an adversary who has only the release; an adversary who knows the \
+                 value of a missing cell can rule out records that show another value"
             }
         }
     }

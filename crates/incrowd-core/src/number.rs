@@ -1,11 +1,12 @@
-//! Reading numbers and dates out of text.
+//! Parsing of numbers and dates.
 
 use crate::calendar::{Date, DateFormat};
+use crate::value_key::value_key;
 
-/// A number as written in a table.
+/// A number of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// A whole number that fits 64 bits.
+    /// An integer that fits into 64 bits.
     Integer(i64),
     /// Any other finite number.
     Real(f64),
@@ -21,7 +22,8 @@ impl Number {
     }
 }
 
-/// Reads a finite decimal number; blanks around it are allowed, `nan`, `inf` and hexadecimal are not numbers.
+/// Parses a finite decimal number. Blanks around it are allowed; `nan`, `inf` and hexadecimal
+/// numbers are not.
 pub fn parse_number(text: &str) -> Option<Number> {
     let text = text.trim();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -32,26 +34,46 @@ pub fn parse_number(text: &str) -> Option<Number> {
         return Some(Number::Integer(n));
     }
     let x = text.parse::<f64>().ok().filter(|x| x.is_finite())?;
-    // -0.0 and 0.0 are one number to every reader of a table.
+    // -0.0 and 0.0 are the same number.
     Some(Number::Real(if x == 0.0 { 0.0 } else { x }))
 }
 
-/// Whether a column holding this text may be taken for numeric without being told. A leading zero (`02139`) marks a
-/// code, not a quantity.
+/// Whether a column with this text may be detected as numeric: the text is a
+/// [quantity](is_quantity) and can be represented [exactly](is_exact).
 pub fn looks_numeric(text: &str) -> bool {
+    is_quantity(text) && is_exact(text)
+}
+
+/// Whether this text is a number. A leading zero (`02139`) marks a code, not a quantity.
+pub fn is_quantity(text: &str) -> bool {
     let digits = text.trim().trim_start_matches(['-', '+']);
-    let leading_zero = digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit();
+    let leading_zero =
+        digits.len() > 1 && digits.starts_with('0') && digits.as_bytes()[1].is_ascii_digit();
     !leading_zero && parse_number(text).is_some()
 }
 
-/// Whether this text is a date as they are published.
+/// Whether a number is represented exactly: the shortest decimal text of its float is the number
+/// itself. `9007199254740993` and numbers of twenty digits are not: two of them may become equal.
+pub fn is_exact(text: &str) -> bool {
+    // Up to 15 digits are always exact, and so are integers up to 2^53.
+    const SAFE: usize = 15;
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    match parse_number(text) {
+        None => false,
+        Some(Number::Integer(n)) if n.unsigned_abs() <= 1 << 53 => true,
+        Some(Number::Real(_)) if digits <= SAFE && !text.contains(['e', 'E']) => true,
+        Some(number) => value_key(&number.as_f64().to_string()) == value_key(text),
+    }
+}
+
+/// Whether this text is a date in the published format.
 pub fn looks_like_date(text: &str) -> bool {
     let b = text.as_bytes();
     b.len() == 10 && b[4] == b'-' && b[7] == b'-' && parse_date(text).is_some()
 }
 
-/// `(hi - lo + step) / (max - min + step)`, also where a difference is greater than any number: −1.7e308 and 1.7e308 are both
-/// numbers, what lies between them is none.
+/// `(hi - lo + step) / (max - min + step)`, without overflow: the difference of −1.7e308 and
+/// 1.7e308 is not a finite float, so all terms are halved.
 pub fn ratio((lo, hi): (f64, f64), (min, max): (f64, f64), step: f64) -> f64 {
     let whole = max - min + step;
     if whole.is_finite() {
@@ -61,12 +83,13 @@ pub fn ratio((lo, hi): (f64, f64), (min, max): (f64, f64), step: f64) -> f64 {
     }
 }
 
-/// Reads a calendar date such as `2021-03-05` as days since 1970-01-01; a time of day after it is ignored.
+/// Parses a calendar date such as `2021-03-05` as days since 1970-01-01. A time of day after it is
+/// ignored.
 pub fn parse_date(text: &str) -> Option<i32> {
     DateFormat::ISO.read(text).or_else(|| DateFormat::COMPACT.read(text)).map(Date::days)
 }
 
-/// The calendar date of a number of days since 1970-01-01; days beyond the calendar are its last or first.
+/// The calendar date of a number of days since 1970-01-01, clamped to the years 0 to 9999.
 pub fn date_of(days: i32) -> Date {
     Date::of_days(days)
 }
@@ -87,7 +110,35 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_survives_a_range_that_is_no_number() {
+    fn a_number_is_exact_if_no_digit_is_lost() {
+        for exact in [
+            "9007199254740992",
+            "-9007199254740992",
+            "0.1",
+            "1e300",
+            "123456.789",
+            "1700000000000000000",
+            "1.50",
+            "1e23",
+        ] {
+            assert!(is_exact(exact), "{exact}");
+        }
+        for rounded in [
+            "9007199254740993",
+            "-9007199254740993",
+            "12345678901234567890",
+            "18446744073709551615",
+            "0.1000000000000000055511151231257827",
+            "3.14159265358979323846",
+            "1e-400",
+        ] {
+            assert!(!is_exact(rounded) && !looks_numeric(rounded), "{rounded}");
+        }
+        assert!(is_quantity("12345678901234567890"));
+    }
+
+    #[test]
+    fn a_ratio_does_not_overflow() {
         let (least, most) = (-1.7e308, 1.7e308);
         assert_eq!(ratio((least, most), (least, most), 0.0), 1.0);
         assert_eq!(ratio((0.0, most), (least, most), 0.0), 0.5);

@@ -1,9 +1,9 @@
-//! Numbers as people write them: with a comma before the fraction, with marks between the thousands. What comes after reading
-//! knows one way, `1234.5`.
+//! Number formats: decimal commas and thousands separators. After reading, numbers are written
+//! `1234.5`.
 
 use std::borrow::Cow;
 
-/// What stands before the fraction of a number.
+/// The decimal mark of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DecimalMark {
     /// `1234.5`, with thousands `1,234.5`.
@@ -15,13 +15,15 @@ pub enum DecimalMark {
 
 impl DecimalMark {
     /// The names in a job file.
-    pub const ALL: [(&'static str, DecimalMark); 2] = [(".", DecimalMark::Point), (",", DecimalMark::Comma)];
+    pub const ALL: [(&'static str, DecimalMark); 2] =
+        [(".", DecimalMark::Point), (",", DecimalMark::Comma)];
 
     fn fraction(self) -> char {
         if self == DecimalMark::Comma { ',' } else { '.' }
     }
 
-    /// What may stand between thousands. A blank does so only where the comma does not: `1 234` may be two numbers.
+    /// Whether a character is a thousands separator. A blank is one only with decimal commas:
+    /// otherwise `1 234` may be two numbers.
     fn is_thousands(self, c: char) -> bool {
         match c {
             '\'' | '\u{2019}' | '\u{a0}' | '\u{202f}' => true,
@@ -31,7 +33,7 @@ impl DecimalMark {
         }
     }
 
-    /// The number as `1234.5`; `None` if it is not written this way.
+    /// The number as `1234.5`; `None` if it does not have this format.
     pub fn read(self, text: &str) -> Option<Cow<'_, str>> {
         let text = text.trim();
         let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -75,7 +77,9 @@ impl DecimalMark {
 
     /// Whether these are digits in groups of three: `12.345.678`.
     fn is_grouped(self, whole: &str) -> bool {
-        let Some(mark) = whole.chars().find(|c| !c.is_ascii_digit()).filter(|c| self.is_thousands(*c)) else {
+        let Some(mark) =
+            whole.chars().find(|c| !c.is_ascii_digit()).filter(|c| self.is_thousands(*c))
+        else {
             return false;
         };
         let mut groups = whole.split(mark);
@@ -88,13 +92,22 @@ impl DecimalMark {
     }
 }
 
-/// Rewrites the numbers of a published or unpublished cell: a number, a range `[1, 2]`, or one with an open end, `>=90`. `None` if
-/// the cell is none of these.
-fn rewrite<'t>(text: &'t str, number: &dyn Fn(&'t str) -> Option<Cow<'t, str>>) -> Option<Cow<'t, str>> {
-    if let Some((lo, hi)) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')?.split_once(", ")) {
+/// Rewrites the numbers of a cell: a number, a range `[1, 2]`, or a half-open range `>=90`. `None`
+/// if the cell is none of these.
+fn rewrite<'t>(
+    text: &'t str,
+    number: &dyn Fn(&'t str) -> Option<Cow<'t, str>>,
+) -> Option<Cow<'t, str>> {
+    if let Some((lo, hi)) =
+        text.strip_prefix('[').and_then(|t| t.strip_suffix(']')?.split_once(", "))
+    {
         let (new_lo, new_hi) = (number(lo)?, number(hi)?);
         let same = matches!((&new_lo, &new_hi), (Cow::Borrowed(_), Cow::Borrowed(_)));
-        return Some(if same { Cow::Borrowed(text) } else { Cow::Owned(format!("[{new_lo}, {new_hi}]")) });
+        return Some(if same {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(format!("[{new_lo}, {new_hi}]"))
+        });
     }
     for open in [">=", "<=", "<", ">"] {
         if let Some(end) = text.strip_prefix(open) {
@@ -107,7 +120,7 @@ fn rewrite<'t>(text: &'t str, number: &dyn Fn(&'t str) -> Option<Cow<'t, str>>) 
     number(text)
 }
 
-/// Rewrites all texts or none: a column is of numbers if whatever has a digit is one.
+/// Rewrites all texts or none: in a column of numbers every text with a digit is a number.
 fn rewrite_all(
     texts: &[String],
     number: &dyn Fn(&str) -> Option<Cow<'_, str>>,
@@ -124,12 +137,13 @@ fn rewrite_all(
     Some(changed)
 }
 
-/// Whether a text has a mark for which a number would have to be spelled anew.
+/// Whether a text contains a character that a number in the normal format does not have.
 pub fn is_marked(text: &str, mark: DecimalMark) -> bool {
     text.contains(|c: char| (c == ',' && mark == DecimalMark::Comma) || mark.is_thousands(c))
 }
 
-/// Spells the numbers of a column that was read as `1234.5`, if it is one of numbers. Texts without a digit stay as they are.
+/// Rewrites the numbers of a column as `1234.5`, if it is a column of numbers. Texts without a
+/// digit stay unchanged.
 pub fn read(texts: &mut [String], mark: DecimalMark) {
     if !texts.iter().any(|text| is_marked(text, mark)) {
         return;
@@ -139,7 +153,7 @@ pub fn read(texts: &mut [String], mark: DecimalMark) {
     }
 }
 
-/// The cells of a column as they are written with this mark: those that [`read`] spells as they were.
+/// Formats the cells of a column with this decimal mark. The inverse of [`read`].
 pub fn written(texts: &[String], mark: DecimalMark) -> Cow<'_, [String]> {
     if mark == DecimalMark::Point {
         return Cow::Borrowed(texts);
@@ -158,14 +172,16 @@ pub fn written(texts: &[String], mark: DecimalMark) -> Cow<'_, [String]> {
     }
 }
 
-/// The mark of a file, by the cells of some of its records, column by column. A comma that could stand between thousands as well
-/// counts only if the file's cells are not separated by commas.
+/// Detects the decimal mark of a file from the cells of some records, column by column. A comma
+/// that could also separate thousands counts only if the delimiter is not a comma.
 pub fn sniff<'a>(columns: impl Iterator<Item = Vec<&'a str>>, delimiter: u8) -> DecimalMark {
     let (mut comma, mut point, mut either) = (0, 0, 0);
     for cells in columns {
         let cells: Vec<&str> =
             cells.into_iter().filter(|cell| cell.bytes().any(|b| b.is_ascii_digit())).collect();
-        let all = |mark: DecimalMark| !cells.is_empty() && cells.iter().all(|cell| mark.read(cell).is_some());
+        let all = |mark: DecimalMark| {
+            !cells.is_empty() && cells.iter().all(|cell| mark.read(cell).is_some())
+        };
         let fractions = |mark: DecimalMark| cells.iter().any(|cell| cell.contains(mark.fraction()));
         let of_comma = all(DecimalMark::Comma) && fractions(DecimalMark::Comma);
         let of_point = all(DecimalMark::Point) && fractions(DecimalMark::Point);
@@ -177,7 +193,8 @@ pub fn sniff<'a>(columns: impl Iterator<Item = Vec<&'a str>>, delimiter: u8) -> 
         }
     }
     let separate = delimiter != b',';
-    let found = if separate { comma > 0 || (either > 0 && point == 0) } else { comma > 0 && point == 0 };
+    let found =
+        if separate { comma > 0 || (either > 0 && point == 0) } else { comma > 0 && point == 0 };
     if found { DecimalMark::Comma } else { DecimalMark::Point }
 }
 
@@ -197,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_whatever_stands_between_their_digits() {
+    fn numbers_with_separators_are_read() {
         let comma = DecimalMark::Comma;
         assert_eq!(
             as_read(&["169,6", "1.234.567,5", "-3", "1 234", "NA"], comma),
@@ -212,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_column_of_numbers_stays_as_it_is() {
+    fn columns_with_other_texts_stay_unchanged() {
         for texts in [
             &["12.09.1972", "1,5"][..],
             &["1,5", "A1"],
@@ -227,8 +244,9 @@ mod tests {
     }
 
     #[test]
-    fn the_cells_of_a_file_tell_its_mark() {
-        let of = |columns: &[&[&str]], delimiter| sniff(columns.iter().map(|c| c.to_vec()), delimiter);
+    fn the_decimal_mark_is_detected_from_the_cells() {
+        let of =
+            |columns: &[&[&str]], delimiter| sniff(columns.iter().map(|c| c.to_vec()), delimiter);
         assert_eq!(of(&[&["169,6", "170"], &["a", "b"]], b';'), DecimalMark::Comma);
         assert_eq!(of(&[&["169,6", "170"]], b','), DecimalMark::Comma);
         assert_eq!(of(&[&["1,234", "7"]], b','), DecimalMark::Point);
@@ -241,9 +259,13 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_back(
-            numbers in prop::collection::vec((any::<i32>(), 0u8..4, any::<bool>(), any::<i32>()), 1..6),
+            numbers in prop::collection::vec(
+                (any::<i32>(), 0u8..4, any::<bool>(), any::<i32>()),
+                1..6,
+            ),
         ) {
-            let text = |n: i32, digits: u8| (f64::from(n) / 10f64.powi(i32::from(digits))).to_string();
+            let power = |digits: u8| 10f64.powi(i32::from(digits));
+            let text = |n: i32, digits: u8| (f64::from(n) / power(digits)).to_string();
             let cells: Vec<String> = numbers.iter().map(|&(n, digits, range, m)| match range {
                 true => format!("[{}, {}]", text(n, digits), text(m, digits)),
                 false => text(n, digits),
@@ -256,7 +278,7 @@ mod tests {
 
         #[test]
         fn other_texts_are_read_back_too(cells in prop::collection::vec("[0-9a.,{} ]{0,5}", 1..4)) {
-            // Whatever was read before is spelled with points.
+            // Texts that were read have decimal points.
             let mut cells = cells;
             read(&mut cells, DecimalMark::Comma);
             let mut back = written(&cells, DecimalMark::Comma).into_owned();

@@ -1,8 +1,8 @@
-//! How an algorithm answers: which rows stand together, and which interval each group covers.
+//! The result of an algorithm: the group of each row and the interval each group covers.
 //!
-//! Most algorithms never divide a distinct row: all records that have it go to the same group, so that an engine can tell a
-//! record's group from its values alone. One that must ([`Partition::divide`]) says how many of the records stand apart; which
-//! ones is for the engine to choose.
+//! Most algorithms never split a distinct row: all its records go to the same group, and an engine
+//! can derive a record's group from its values. An algorithm that splits rows
+//! ([`Partition::divide`]) states how many records are split off. The engine chooses which ones.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::index::{Code, GroupId, RowId};
 
-/// The leaves a group covers on one line, both ends included.
+/// The leaves a group covers in one domain, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// First leaf.
@@ -22,8 +22,8 @@ pub struct Span {
 
 const SUPPRESSED: GroupId = GroupId(u32::MAX);
 
-/// Groups of rows. A row that is in no group is suppressed; suppressed rows may also stand together in a group whose every
-/// cell is `*`.
+/// Groups of rows. A row without a group is suppressed. Suppressed rows may also form a group in
+/// which every cell is `*`.
 #[derive(Clone, Debug)]
 pub struct Partition {
     width: usize,
@@ -31,27 +31,27 @@ pub struct Partition {
     groups: Vec<GroupId>,
     starred: Option<GroupId>,
     levels: Option<Vec<u32>>,
-    /// Records that stand apart from their row, as rows after the last.
+    /// Records split off from their rows; they are rows after the last.
     divided: Vec<Divided>,
 }
 
-/// Groups that somebody made apart from others.
+/// Groups produced by one parallel task.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups<'a> {
-    /// The first and the last leaf of each group on each line, group by group.
+    /// The first and the last leaf of each group, for each quasi-identifier, group by group.
     pub spans: &'a [(u32, u32)],
     /// The rows of all groups, one group after another.
     pub rows: &'a [u32],
-    /// Where each group ends in `rows`.
+    /// The end of each group in `rows`.
     pub ends: &'a [usize],
 }
 
 /// Some of the records of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divided {
-    /// The row they have.
+    /// The original row.
     pub row: RowId,
-    /// How many they are; fewer than the row has.
+    /// The number of records; less than the count of the row.
     pub records: u64,
 }
 
@@ -68,8 +68,9 @@ impl Partition {
         }
     }
 
-    /// The same groups, published with every cell of a quasi-identifier at one level: one level per quasi-identifier. Each
-    /// span must then be that of a level's cell ([`Domain::level_span`](crate::Domain::level_span)).
+    /// The groups, published with every cell of a quasi-identifier at one level: one level per
+    /// quasi-identifier. Each span must be that of a cell at the level
+    /// ([`Domain::level_span`](crate::Domain::level_span)).
     #[must_use]
     pub fn at_levels(mut self, levels: Vec<u32>) -> Partition {
         debug_assert_eq!(levels.len(), self.width);
@@ -77,14 +78,19 @@ impl Partition {
         self
     }
 
-    /// The level of each quasi-identifier, if every cell of it is published at the same one. Otherwise a group is published
-    /// with the tightest cells that cover its spans.
+    /// The level of each quasi-identifier, if all its cells are published at one level. Otherwise a
+    /// group is published with the smallest cells that cover its spans.
     pub fn levels(&self) -> Option<&[u32]> {
         self.levels.as_deref()
     }
 
-    /// Adds a group: the interval it covers on each line, and its rows. Fails if a row is in another group already.
-    pub fn add(&mut self, spans: &[Span], rows: impl IntoIterator<Item = RowId>) -> Result<GroupId> {
+    /// Adds a group: the interval it covers for each quasi-identifier, and its rows. Fails if a row
+    /// already has a group.
+    pub fn add(
+        &mut self,
+        spans: &[Span],
+        rows: impl IntoIterator<Item = RowId>,
+    ) -> Result<GroupId> {
         debug_assert_eq!(spans.len(), self.width);
         let group = GroupId(self.groups() as u32);
         for row in rows {
@@ -98,22 +104,23 @@ impl Partition {
         Ok(group)
     }
 
-    /// Groups of `rows` rows, in parts one after another: of each the spans of its groups, the rows of all of them, and where the
-    /// rows of each group end. Fails if a row is in two groups.
+    /// Concatenates the groups of several tasks over `rows` rows. Fails if a row is in two groups.
     pub fn of_parts(width: usize, rows: usize, parts: &[Groups<'_>]) -> Result<Partition> {
         let groups: Vec<AtomicU32> =
             (0..rows).into_par_iter().map(|_| AtomicU32::new(SUPPRESSED.0)).collect();
-        let firsts =
-            parts.iter().scan(0, |next, part| Some(std::mem::replace(next, *next + part.ends.len())));
+        let firsts = parts
+            .iter()
+            .scan(0, |next, part| Some(std::mem::replace(next, *next + part.ends.len())));
         let firsts: Vec<usize> = firsts.collect();
         parts.par_iter().zip(firsts).for_each(|(part, first)| {
             let starts = std::iter::once(0).chain(part.ends.iter().copied());
             for (at, (start, &end)) in starts.zip(part.ends).enumerate() {
-                let put = |&row: &u32| groups[row as usize].store((first + at) as u32, Ordering::Relaxed);
+                let put =
+                    |&row: &u32| groups[row as usize].store((first + at) as u32, Ordering::Relaxed);
                 part.rows[start..end].iter().for_each(put);
             }
         });
-        // A row in two groups is one that another group misses.
+        // A row in two groups is stored once, so fewer rows have a group than were stored.
         let put: usize = parts.iter().filter_map(|part| part.ends.last()).sum();
         let has_group = |group: &&AtomicU32| group.load(Ordering::Relaxed) != SUPPRESSED.0;
         if groups.par_iter().filter(has_group).count() != put {
@@ -125,36 +132,40 @@ impl Partition {
         Ok(Partition { spans, groups, ..Partition::new(width, 0) })
     }
 
-    /// Lets some of a row's records stand apart, as a row of their own whose number is returned. The table must be divided
-    /// in the same way ([`Dataset::divided`](crate::Dataset::divided)) before the partition is used.
+    /// Splits off some of a row's records as a new row and returns its number. The table must be
+    /// divided in the same way ([`Dataset::divided`](crate::Dataset::divided)) before the partition
+    /// is used.
     pub fn divide(&mut self, row: RowId, records: u64) -> RowId {
         self.divided.push(Divided { row, records });
         self.groups.push(SUPPRESSED);
         RowId(self.groups.len() as u32 - 1)
     }
 
-    /// The records that stand apart from their rows, in the order of their numbers.
+    /// The records split off from their rows, in the order of the new rows.
     pub fn divided(&self) -> &[Divided] {
         &self.divided
     }
 
-    /// Publishes the rows that are in no group after all, in a group of their own whose every cell is `*`.
+    /// Publishes the rows without a group as one group in which every cell is `*`.
     pub fn star(&mut self, leaves: impl Iterator<Item = u32>) -> Result<()> {
-        let whole: Vec<Span> = leaves.map(|n| Span { lo: Code(0), hi: Code(n.saturating_sub(1)) }).collect();
-        let rows: Vec<RowId> =
-            (0..self.groups.len() as u32).map(RowId).filter(|r| self.group(r.index()).is_none()).collect();
+        let whole: Vec<Span> =
+            leaves.map(|n| Span { lo: Code(0), hi: Code(n.saturating_sub(1)) }).collect();
+        let rows: Vec<RowId> = (0..self.groups.len() as u32)
+            .map(RowId)
+            .filter(|r| self.group(r.index()).is_none())
+            .collect();
         if !rows.is_empty() {
             self.starred = Some(self.add(&whole, rows)?);
         }
         Ok(())
     }
 
-    /// The group whose every cell is `*`, if there is one.
+    /// The group in which every cell is `*`, if there is one.
     pub fn starred(&self) -> Option<GroupId> {
         self.starred
     }
 
-    /// The same groups without those named; their rows are suppressed. Groups are numbered anew.
+    /// The partition without the marked groups; their rows are suppressed. Groups are renumbered.
     #[must_use]
     pub fn without(&self, leaving: &[bool]) -> Partition {
         let mut kept = Partition::new(self.width, self.groups.len());
@@ -171,7 +182,7 @@ impl Partition {
         kept
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub fn groups(&self) -> usize {
         self.spans.len() / self.width.max(1)
     }
@@ -205,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_groups_one_after_another() {
+    fn groups_of_several_tasks_are_concatenated() {
         let spans = [(0, 1), (2, 2), (3, 4)];
         let front = Groups { spans: &spans[..2], rows: &[4, 0, 2], ends: &[2, 3] };
         let back = Groups { spans: &spans[2..], rows: &[1], ends: &[1] };

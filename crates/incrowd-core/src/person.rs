@@ -1,8 +1,9 @@
-//! Who stands behind the records of a table in which a person may have several.
+//! The persons of a table in which a person may have several records.
 //!
-//! A *holding* is a person together with one combination of sensitive values: whatever a model asks about the persons of a
-//! group follows from how many records of which holdings it has. So the persons of a group are a [`Histogram`] of holdings,
-//! which merges and parts like any other.
+//! A *holding* is a person together with one combination of sensitive values. Everything a model
+//! needs to know about the persons of a group follows from the number of records per holding. The
+//! persons of a group are therefore a [`Histogram`] of holdings, which supports merging and
+//! removal.
 
 use hashbrown::HashMap;
 
@@ -12,21 +13,21 @@ use crate::group::Histogram;
 /// The holdings of a table's rows.
 #[derive(Clone)]
 pub struct Persons {
-    /// Where the holdings of each row begin; the last entry is where those of the last row end.
+    /// The index in `holdings` where each row begins; the last entry is the end of the last row.
     starts: Vec<usize>,
     /// One holding per record, row by row, ascending within a row.
     holdings: Vec<u32>,
     /// The person of each holding, ascending.
     person: Vec<u32>,
-    /// The class of each holding: which combination of sensitive values.
+    /// The class of each holding: its combination of sensitive values.
     class: Vec<u32>,
-    /// A row of each class.
+    /// One row per class that has its sensitive values.
     example: Vec<u32>,
     /// Whether all records of a person have the same quasi-identifiers.
     nested: bool,
 }
 
-// Who has which values must not reach logs.
+// Does not print persons and their values: debug output ends up in logs.
 impl std::fmt::Debug for Persons {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Persons").field("records", &self.holdings.len()).finish_non_exhaustive()
@@ -34,16 +35,16 @@ impl std::fmt::Debug for Persons {
 }
 
 impl Persons {
-    /// The holdings of rows with these persons, one code per record, row by row. `codes` has the rows' own codes, of which
-    /// `width` are quasi-identifiers.
+    /// Builds the holdings of rows. `persons` holds one code per record, row by row. `codes` holds
+    /// the rows' codes, `stride` per row, of which the first `width` are quasi-identifiers.
     pub(crate) fn new(
-        weights: &[u64],
+        counts: &[u64],
         persons: &[u32],
         codes: &[u32],
         width: usize,
         stride: usize,
     ) -> Persons {
-        let rows = weights.len();
+        let rows = counts.len();
         let (mut class_of, mut example) = (Vec::with_capacity(rows), Vec::new());
         let mut known: HashMap<&[u32], u32, foldhash::fast::FixedState> = HashMap::default();
         for row in 0..rows {
@@ -56,7 +57,7 @@ impl Persons {
         drop(known);
         let mut starts = Vec::with_capacity(rows + 1);
         starts.push(0);
-        weights.iter().for_each(|&n| starts.push(starts[starts.len() - 1] + n as usize));
+        counts.iter().for_each(|&n| starts.push(starts[starts.len() - 1] + n as usize));
         // Records sorted by person, then by class.
         let mut by_person: Vec<(u32, u32, u32)> = Vec::with_capacity(persons.len());
         for row in 0..rows {
@@ -82,8 +83,8 @@ impl Persons {
         Persons { starts, holdings, person, class, example, nested }
     }
 
-    /// Whether all records of a person have the same quasi-identifiers, so that every group of rows that are alike on them
-    /// has all of a person's records or none.
+    /// Whether all records of a person have the same quasi-identifiers. If so, a group of rows with
+    /// equal quasi-identifiers contains all of a person's records or none.
     pub fn nested(&self) -> bool {
         self.nested
     }
@@ -98,28 +99,31 @@ impl Persons {
         self.person[holding as usize]
     }
 
-    /// Which combination of sensitive values a holding is about.
+    /// The class of a holding: its combination of sensitive values.
     pub(crate) fn class(&self, holding: u32) -> u32 {
         self.class[holding as usize]
     }
 
-    /// A row of each class.
+    /// One row per class that has its sensitive values.
     pub(crate) fn examples(&self) -> &[u32] {
         &self.example
     }
 
-    /// How many holdings there are.
+    /// The number of holdings.
     pub fn count(&self) -> usize {
         self.person.len()
     }
 
-    /// How many different persons there are.
+    /// The number of different persons.
     pub fn different(&self) -> u64 {
-        (0..self.person.len()).filter(|&at| at == 0 || self.person[at - 1] != self.person[at]).count() as u64
+        (0..self.person.len())
+            .filter(|&at| at == 0 || self.person[at - 1] != self.person[at])
+            .count() as u64
     }
 
-    /// How many different persons have records in a group.
+    /// The number of different persons with records in a group.
     pub fn in_group(&self, group: &Histogram) -> u64 {
+        // Entries ascend by holding, so the holdings of one person are adjacent.
         let mut last = None;
         let mut different = 0;
         for &(holding, _) in group.entries() {
@@ -130,27 +134,29 @@ impl Persons {
         different
     }
 
-    /// The most records that one person has in a group.
+    /// The greatest number of records of one person in a group.
     pub fn most_records(&self, group: &Histogram) -> u64 {
         let same = |a: &(u32, u64), b: &(u32, u64)| self.person(a.0) == self.person(b.0);
         let records = |run: &[(u32, u64)]| run.iter().map(|entry| entry.1).sum();
         group.entries().chunk_by(same).map(records).max().unwrap_or(0)
     }
 
-    /// The histogram of some rows' holdings.
+    /// Counts the holdings of some rows.
     pub fn histogram(&self, rows: impl Iterator<Item = usize>) -> Histogram {
         let holdings: Vec<u32> = rows.flat_map(|row| self.of_row(row).iter().copied()).collect();
         Histogram::count(self.count(), holdings.into_iter().map(|holding| (holding, 1)))
     }
 
-    /// Whether some rows have records of at least so many different persons; stops looking as soon as they have.
+    /// Whether some rows have records of at least `least` different persons. Stops at the first row
+    /// that reaches this number.
     pub fn reach(&self, rows: impl Iterator<Item = usize>, least: u64) -> bool {
         least == 0 || self.reached_at(rows, least).is_some()
     }
 
-    /// The position of the row with which some rows have records of so many different persons, at least one.
+    /// The position of the first of some rows at which the number of different persons reaches
+    /// `least`, which must be positive.
     pub fn reached_at(&self, rows: impl Iterator<Item = usize>, least: u64) -> Option<usize> {
-        let mut seen = Seen::default();
+        let mut seen = SmallSet::default();
         for (at, row) in rows.enumerate() {
             for &holding in self.of_row(row) {
                 if seen.add(self.person(holding)) && seen.len() as u64 >= least {
@@ -161,8 +167,8 @@ impl Persons {
         None
     }
 
-    /// The same for rows that became others: `of_row` says which. The rows that become one must have the same sensitive
-    /// values, unless nobody looks at those.
+    /// The persons after merging rows: `of_row` maps each row to a new one. Merged rows must have
+    /// the same sensitive values, unless classes are not used afterwards.
     pub(crate) fn condensed(&self, of_row: &[u32], rows: usize) -> Persons {
         let mut starts = vec![0usize; rows + 1];
         for (row, &became) in of_row.iter().enumerate() {
@@ -181,19 +187,19 @@ impl Persons {
     }
 }
 
-/// Few numbers that were seen: a list while they are few, a set when they are not.
+/// A set of integers: a list while it is small, a hash set afterwards.
 #[derive(Default)]
-struct Seen {
+struct SmallSet {
     few: Vec<u32>,
     many: hashbrown::HashSet<u32, foldhash::fast::FixedState>,
 }
 
-impl Seen {
+impl SmallSet {
     const FEW: usize = 32;
 
-    /// Adds a number; whether it is new.
+    /// Adds a number. Returns whether it is new.
     fn add(&mut self, number: u32) -> bool {
-        if self.few.len() < Seen::FEW {
+        if self.few.len() < SmallSet::FEW {
             let new = !self.few.contains(&number);
             if new {
                 self.few.push(number);
@@ -212,7 +218,7 @@ impl Seen {
 }
 
 impl Folded {
-    /// The persons of each row's records, if some person has several.
+    /// The persons of each row's records, if a person has several records.
     pub fn persons_by_row(&self) -> Option<Vec<&[u32]>> {
         let persons = self.persons.as_ref().filter(|persons| persons.repeated)?;
         let mut at = 0;
@@ -223,7 +229,8 @@ impl Folded {
         Some(rows.collect())
     }
 
-    /// The same table with a person for each record, row by row; the slow and obvious way to say whose records they are.
+    /// The table with a person for each record, row by row. Simple and slow; for tests and small
+    /// tables.
     #[must_use]
     pub fn with_persons(mut self, codes: Vec<u32>) -> Folded {
         self.persons = Some(FoldedPersons::of_codes(codes, &self.weights));
@@ -232,9 +239,9 @@ impl Folded {
 }
 
 impl FoldedPersons {
-    /// The persons of the records of rows with these weights. Codes of a row are sorted; if nobody has a second record they
-    /// are given up.
-    pub fn of_codes(mut codes: Vec<u32>, weights: &[u64]) -> FoldedPersons {
+    /// The persons of the records of rows with these record counts. Sorts the codes of each row;
+    /// drops all codes if no person has two records.
+    pub fn of_codes(mut codes: Vec<u32>, counts: &[u64]) -> FoldedPersons {
         let records = codes.len() as u64;
         let highest = codes.iter().max().map_or(0, |&code| code as usize + 1);
         let mut seen = vec![false; highest];
@@ -245,13 +252,13 @@ impl FoldedPersons {
         let repeated = different < records;
         if repeated {
             let mut at = 0;
-            for &n in weights {
+            for &n in counts {
                 codes[at..at + n as usize].sort_unstable();
                 at += n as usize;
             }
         } else {
             codes = Vec::new();
         }
-        FoldedPersons { codes, repeated, read: different, different, unnamed: 0 }
+        FoldedPersons { codes, repeated, read: different, different, ..FoldedPersons::default() }
     }
 }

@@ -1,8 +1,11 @@
-//! The finished plan: for every row the group it goes to, for every group the cells it is published with.
+//! The plan of a release: for every row its group, for every group its published cells.
 //!
-//! A plan is all an engine needs to write a release, on one machine or on many.
+//! A plan is all that an engine needs to write a release, on one machine or on many.
 
 mod labels;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
 
 use crate::dataset::Dataset;
 use crate::index::{Code, GroupId};
@@ -19,7 +22,7 @@ pub struct Plan<'a> {
     withheld: Option<&'a Withheld>,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for Plan<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Plan").field("groups", &self.partition.groups()).finish_non_exhaustive()
@@ -27,7 +30,7 @@ impl std::fmt::Debug for Plan<'_> {
 }
 
 impl<'a> Plan<'a> {
-    /// Writes out the cells of every group.
+    /// Computes the cells of every group.
     pub fn new(dataset: &'a Dataset, partition: &'a Partition) -> Plan<'a> {
         let width = dataset.quasi().len();
         let columns = labels::columns(dataset, partition);
@@ -35,18 +38,22 @@ impl<'a> Plan<'a> {
         let mut of_group = vec![0u32; partition.groups() * width];
         for (q, (texts, cells)) in columns.into_iter().enumerate() {
             labels.push(texts);
-            cells.into_iter().enumerate().for_each(|(group, cell)| of_group[group * width + q] = cell);
+            cells
+                .into_iter()
+                .enumerate()
+                .for_each(|(group, cell)| of_group[group * width + q] = cell);
         }
         Plan { dataset, partition, labels, of_group, withheld: None }
     }
 
-    /// The plan for a table from which records were taken after it was folded.
+    /// The plan for a table from which records were withheld after folding.
     #[must_use]
     pub fn withholding(self, withheld: Option<&'a Withheld>) -> Plan<'a> {
         Plan { withheld, ..self }
     }
 
-    /// What was taken out of the fold before the plan was made. Rows are then those that are left.
+    /// The records withheld from the fold before the plan was made. The plan covers the remaining
+    /// rows.
     pub fn withheld(&self) -> Option<&'a Withheld> {
         self.withheld
     }
@@ -56,7 +63,7 @@ impl<'a> Plan<'a> {
         self.dataset
     }
 
-    /// Where each row goes.
+    /// The group of each row.
     pub fn partition(&self) -> &'a Partition {
         self.partition
     }
@@ -66,39 +73,60 @@ impl<'a> Plan<'a> {
         &self.labels[quasi]
     }
 
-    /// For each quasi-identifier the position of the group's text in [`Plan::labels`].
+    /// For each quasi-identifier, the index of the group's text in [`Plan::labels`].
     #[inline]
     pub fn cells(&self, group: GroupId) -> &[u32] {
         let width = self.labels.len();
         &self.of_group[group.index() * width..(group.index() + 1) * width]
     }
 
-    /// The same for all groups, one after another.
+    /// The cells of all groups, group by group.
     pub fn all_cells(&self) -> &[u32] {
         &self.of_group
     }
 
-    /// The mean of each group's numbers in a quasi-identifier; `None` for a group that has none, or that is starred.
+    /// The mean of each group's numbers in a quasi-identifier. A starred group has none. A group
+    /// with a missing value has none either: its cell must not assign a number to records without
+    /// one.
+    ///
+    /// Groups with the same labels share one mean, so means do not distinguish records that ranges
+    /// do not distinguish.
     pub fn means(&self, quasi: usize) -> Vec<Option<f64>> {
         let domain = &self.dataset.quasi()[quasi].domain;
-        let number = |leaf: u32| {
-            crate::number::parse_number(&domain.label(Code(leaf), Code(leaf))).map(|n| n.as_f64())
-        };
-        let numbers: Vec<Option<f64>> = (0..domain.leaves()).map(number).collect();
-        let mut sums = vec![(0.0, 0u64); self.partition.groups()];
+        let numbers: Vec<Option<f64>> =
+            (0..domain.leaves()).map(|leaf| domain.number(Code(leaf))).collect();
+        let (class_of, classes) = self.classes();
+        // Per class: the sum of its numbers, its records, and whether it has a mean.
+        let mut sums = vec![(0.0, 0u64, true); classes];
+        if let Some(starred) = self.partition.starred() {
+            sums[class_of[starred.index()] as usize].2 = false;
+        }
         for row in 0..self.dataset.rows() {
-            let number = numbers[self.dataset.quasi_codes(row)[quasi] as usize];
-            if let (Some(group), Some(x)) = (self.partition.group(row), number) {
-                let (sum, records) = &mut sums[group.index()];
-                *sum += x * self.dataset.weight(row) as f64;
-                *records += self.dataset.weight(row);
+            let Some(group) = self.partition.group(row) else { continue };
+            let (sum, records, has_mean) = &mut sums[class_of[group.index()] as usize];
+            let weight = self.dataset.weight(row);
+            *records += weight;
+            match numbers[self.dataset.quasi_codes(row)[quasi] as usize] {
+                Some(x) => *sum += x * weight as f64,
+                None => *has_mean &= weight == 0,
             }
         }
-        let starred = self.partition.starred().map(|group| group.index());
-        let mean = |(group, (sum, records)): (usize, (f64, u64))| {
-            (records > 0 && starred != Some(group)).then(|| sum / records as f64)
+        let mean = |(sum, records, has_mean): (f64, u64, bool)| {
+            (has_mean && records > 0).then(|| sum / records as f64)
         };
-        sums.into_iter().enumerate().map(mean).collect()
+        class_of.into_iter().map(|class| mean(sums[class as usize])).collect()
+    }
+
+    /// The class of each group, and the number of classes. Groups of one class have the same
+    /// labels.
+    fn classes(&self) -> (Vec<u32>, usize) {
+        let mut known: HashMap<&[u32], u32, FixedState> = HashMap::default();
+        let class = |group: u32| {
+            let fresh = known.len() as u32;
+            *known.entry(self.cells(GroupId(group))).or_insert(fresh)
+        };
+        let class_of: Vec<u32> = (0..self.partition.groups() as u32).map(class).collect();
+        (class_of, known.len())
     }
 
     /// The published text of a group in a quasi-identifier.
@@ -107,7 +135,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// A mean as it is published: nine digits, without an exponent.
+/// Formats a mean: nine significant digits, without an exponent.
 pub fn mean_text(mean: f64) -> String {
     let rounded = format!("{mean:.8e}").parse::<f64>().unwrap_or(mean);
     rounded.to_string()
@@ -123,8 +151,8 @@ mod tests {
     use crate::{ColumnSpec, Folded, RowId, Span};
 
     proptest! {
-        /// One column of few values and one of more than a word has bits, neither with a hierarchy: what is published of a group
-        /// is what its rows have.
+        /// One column with few values and one with more than 64, both without a hierarchy: the
+        /// published set of a group contains exactly the values of its rows.
         #[test]
         fn sets_are_the_values_of_a_groups_rows(
             rows in prop::collection::vec((0u8..9, 0u8..200, 0u32..5), 1..250),
@@ -133,23 +161,26 @@ mod tests {
             let mut distinct: Vec<(u8, u8, u32)> = rows;
             distinct.sort_unstable();
             distinct.dedup_by_key(|row| (row.0, row.1));
-            let texts: Vec<Vec<String>> = distinct.iter().map(|row| vec![text(row.0), text(row.1)]).collect();
-            let records = texts.iter().map(|row| row.iter().map(|text| Some(text.as_str())).collect());
+            let texts = distinct.iter().map(|row| vec![text(row.0), text(row.1)]);
+            let texts: Vec<Vec<String>> = texts.collect();
+            let records = texts.iter();
+            let records = records.map(|row| row.iter().map(|text| Some(text.as_str())).collect());
             let folded = Folded::from_records(&["few", "many"], records, false);
-            let data = Dataset::encode(folded, &[&ColumnSpec::default(), &ColumnSpec::default()], &[], "?").unwrap();
-            // The order of rows in the dataset is its own: groups follow from the values.
+            let spec = ColumnSpec::default();
+            let data = Dataset::encode(folded, &[&spec, &spec], &[], "?").unwrap();
+            // Encoding reorders the rows, so the group of a row is found by its values.
             let own = |row: usize, q: usize| {
                 let code = Code(data.quasi_codes(row)[q]);
                 data.quasi()[q].domain.label(code, code)
             };
             let mut partition = Partition::new(2, data.rows());
             let group = |row: usize| {
-                let at = distinct.iter().position(|d| text(d.0) == own(row, 0) && text(d.1) == own(row, 1)).unwrap();
-                distinct[at].2
+                let texts = (own(row, 0), own(row, 1));
+                distinct.iter().find(|d| (text(d.0), text(d.1)) == texts).unwrap().2
             };
             let mut members: Vec<Vec<usize>> = vec![Vec::new(); 5];
             (0..data.rows()).for_each(|row| members[group(row) as usize].push(row));
-            // The last group is left out.
+            // The last group is suppressed.
             members.pop();
             members.retain(|rows| !rows.is_empty());
             for rows in &members {
@@ -157,7 +188,8 @@ mod tests {
                     let codes = || rows.iter().map(|&row| data.quasi_codes(row)[q]);
                     Span { lo: Code(codes().min().unwrap()), hi: Code(codes().max().unwrap()) }
                 };
-                partition.add(&[span(0), span(1)], rows.iter().map(|&row| RowId(row as u32))).unwrap();
+                let rows = rows.iter().map(|&row| RowId(row as u32));
+                partition.add(&[span(0), span(1)], rows).unwrap();
             }
             let plan = Plan::new(&data, &partition);
             for (g, rows) in members.iter().enumerate() {

@@ -1,7 +1,9 @@
-//! A population: the people a release could be about, placed on the lines of the sample's quasi-identifiers.
+//! The population: the people a release could be about, positioned in the domains of the sample's
+//! quasi-identifiers.
 //!
-//! A person of the population may have a value no record of the sample has. Such a value lies between two leaves, below a
-//! node without being one of its leaves, or nowhere at all; what counts is which published cells would cover it.
+//! A person of the population may have a value that no record of the sample has. Such a value is
+//! between two leaves, below a node without being one of its leaves, or outside the domain. This
+//! position determines which published cells cover the value.
 
 use hashbrown::HashMap;
 
@@ -13,43 +15,43 @@ use crate::number::{parse_date, parse_number};
 use crate::partition::Span;
 use crate::schema::ColumnSpec;
 
-/// Where a value lies on a line.
+/// The position of a value in a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// On a leaf.
+    /// A leaf.
     Leaf(Code),
-    /// After this leaf and before the next.
+    /// Between this leaf and the next.
     After(Code),
-    /// Below this node, on none of its leaves.
+    /// Below this node, but none of its leaves.
     Below(NodeId),
-    /// Nowhere: only `*` covers it.
+    /// Outside the domain: only `*` covers it.
     Outside,
 }
 
-/// People by the place of each quasi-identifier.
+/// The people of the population by the positions of their quasi-identifiers.
 #[derive(Clone)]
 pub struct Population {
     width: usize,
     places: Vec<Place>,
-    weights: Vec<u64>,
+    counts: Vec<u64>,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for Population {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Population").field("rows", &self.weights.len()).finish_non_exhaustive()
+        f.debug_struct("Population").field("rows", &self.counts.len()).finish_non_exhaustive()
     }
 }
 
-/// What a cell says, so that people can be tested against it.
+/// The meaning of a published cell: decides which positions it covers.
 #[derive(Clone, Debug)]
 pub struct PublishedCell<'a> {
     domain: &'a Domain,
-    says: Says<'a>,
+    coverage: Coverage<'a>,
 }
 
 #[derive(Clone, Debug)]
-enum Says<'a> {
+enum Coverage<'a> {
     Anything,
     Leaves(Span),
     Under(NodeId),
@@ -57,51 +59,53 @@ enum Says<'a> {
 }
 
 impl<'a> PublishedCell<'a> {
-    /// The cell under which a group is published on a line: its span, and for lines that publish sets its values, ascending.
+    /// The published cell of a group: its span and, for domains that publish sets, its values in
+    /// ascending order.
     pub fn new(domain: &'a Domain, span: Span, values: &'a [Code]) -> PublishedCell<'a> {
-        let says = match domain {
+        let coverage = match domain {
             Domain::Taxonomy(tree) => match tree.common(span.lo, span.hi) {
-                node if node == tree.root() && tree.leaves() > 1 => Says::Anything,
-                node => Says::Under(node),
+                node if node == tree.root() && tree.leaves() > 1 => Coverage::Anything,
+                node => Coverage::Under(node),
             },
-            _ if domain.publishes_sets() => Says::Set(values),
-            Domain::Labels(_) if span.lo != span.hi => Says::Anything,
-            Domain::Numbers(line) if span.lo != span.hi && line.is_missing(span.hi) => Says::Anything,
-            _ => Says::Leaves(span),
+            _ if domain.publishes_sets() => Coverage::Set(values),
+            Domain::Labels(_) if span.lo != span.hi => Coverage::Anything,
+            Domain::Numbers(line) if span.lo != span.hi && line.is_missing(span.hi) => {
+                Coverage::Anything
+            }
+            _ => Coverage::Leaves(span),
         };
-        PublishedCell { domain, says }
+        PublishedCell { domain, coverage }
     }
 
-    /// The cell under which a leaf is published where the whole column is at one level.
+    /// The published cell of a leaf if the whole column is published at one level.
     pub fn at_level(domain: &'a Domain, code: Code, level: usize) -> PublishedCell<'a> {
-        let says = match domain {
+        let coverage = match domain {
             Domain::Taxonomy(tree) => match tree.at_level(code, level) {
-                node if node == tree.root() && tree.leaves() > 1 => Says::Anything,
-                node => Says::Under(node),
+                node if node == tree.root() && tree.leaves() > 1 => Coverage::Anything,
+                node => Coverage::Under(node),
             },
-            _ if level > 0 => Says::Anything,
-            _ => Says::Leaves(Span { lo: code, hi: code }),
+            _ if level > 0 => Coverage::Anything,
+            _ => Coverage::Leaves(Span { lo: code, hi: code }),
         };
-        PublishedCell { domain, says }
+        PublishedCell { domain, coverage }
     }
 
     fn covers(&self, place: Place) -> bool {
-        match (&self.says, place) {
-            (Says::Anything, _) => true,
-            (Says::Leaves(span), Place::Leaf(code)) => (span.lo..=span.hi).contains(&code),
-            (Says::Leaves(span), Place::After(code)) => span.lo <= code && code < span.hi,
-            (Says::Set(codes), Place::Leaf(code)) => codes.binary_search(&code).is_ok(),
-            (Says::Under(node), Place::Leaf(code)) => match self.domain {
+        match (&self.coverage, place) {
+            (Coverage::Anything, _) => true,
+            (Coverage::Leaves(span), Place::Leaf(code)) => (span.lo..=span.hi).contains(&code),
+            (Coverage::Leaves(span), Place::After(code)) => span.lo <= code && code < span.hi,
+            (Coverage::Set(codes), Place::Leaf(code)) => codes.binary_search(&code).is_ok(),
+            (Coverage::Under(node), Place::Leaf(code)) => match self.domain {
                 Domain::Taxonomy(tree) => {
                     let (first, last) = tree.span(*node);
                     (first..=last).contains(&code)
                 }
                 _ => false,
             },
-            (Says::Under(node), Place::Below(lowest)) => match self.domain {
-                Domain::Taxonomy(tree) => {
-                    std::iter::successors(Some(lowest), |&n| tree.parent(n)).any(|above| above == *node)
-                }
+            (Coverage::Under(node), Place::Below(lowest)) => match self.domain {
+                Domain::Taxonomy(tree) => std::iter::successors(Some(lowest), |&n| tree.parent(n))
+                    .any(|above| above == *node),
                 _ => false,
             },
             _ => false,
@@ -110,8 +114,9 @@ impl<'a> PublishedCell<'a> {
 }
 
 impl Population {
-    /// Places a folded table, whose columns are the quasi-identifiers in their order, on their lines. `missing` is the text
-    /// under which missing values are published. Fails if a value is not what its column is said to hold.
+    /// Positions a folded table in the domains. Its columns are the quasi-identifiers in order.
+    /// `missing` is the text that is published for missing values. Fails if a value does not fit
+    /// its column.
     pub fn place(
         folded: &Folded,
         quasi: &[Quasi],
@@ -119,29 +124,34 @@ impl Population {
         missing: &str,
     ) -> Result<Population, EncodeError> {
         let mut maps: Vec<Vec<Place>> = Vec::with_capacity(quasi.len());
-        for (i, (column, line)) in folded.columns.iter().zip(quasi).enumerate() {
-            let placed = places(column, &line.domain, specs[i], missing);
+        for (i, (column, quasi)) in folded.columns.iter().zip(quasi).enumerate() {
+            let placed = places(column, &quasi.domain, specs[i], missing);
             maps.push(placed.map_err(|misfit| EncodeError { column: i, misfit })?);
         }
         let width = quasi.len();
         let rows = folded.codes.chunks_exact(folded.columns.len().max(1));
-        let places =
-            rows.flat_map(|row| row.iter().zip(&maps).map(|(&code, map)| map[code as usize])).collect();
-        Ok(Population { width, places, weights: folded.weights.clone() })
+        let places = rows
+            .flat_map(|row| row.iter().zip(&maps).map(|(&code, map)| map[code as usize]))
+            .collect();
+        Ok(Population { width, places, counts: folded.weights.clone() })
     }
 
-    /// How many distinct rows there are.
+    /// The number of distinct rows.
     pub fn rows(&self) -> usize {
-        self.weights.len()
+        self.counts.len()
     }
 
-    /// How many people have a row.
+    /// The number of people of a row.
     pub fn weight(&self, row: u32) -> u64 {
-        self.weights[row as usize]
+        self.counts[row as usize]
     }
 
-    /// Those of `rows` that the cells cover on every line.
-    pub fn covered(&self, cells: &[PublishedCell<'_>], rows: impl Iterator<Item = u32>) -> Vec<u32> {
+    /// Returns those of `rows` whose every value is covered by the cell of its column.
+    pub fn covered(
+        &self,
+        cells: &[PublishedCell<'_>],
+        rows: impl Iterator<Item = u32>,
+    ) -> Vec<u32> {
         let covered = |row: &u32| {
             let places = &self.places[*row as usize * self.width..][..self.width];
             cells.iter().zip(places).all(|(cell, &place)| cell.covers(place))
@@ -149,17 +159,23 @@ impl Population {
         rows.filter(covered).collect()
     }
 
-    /// The first leaf of the cell that covers a person's value where the whole column is at one level; `None` if no cell of
-    /// that level does.
-    pub fn first_leaf(&self, row: u32, quasi: usize, domain: &Domain, level: usize) -> Option<Code> {
+    /// The first leaf of the cell that covers a person's value if the whole column is published at
+    /// one level; `None` if no cell of that level covers it.
+    pub fn first_leaf(
+        &self,
+        row: u32,
+        quasi: usize,
+        domain: &Domain,
+        level: usize,
+    ) -> Option<Code> {
         let place = self.places[row as usize * self.width + quasi];
         let leaf = match (domain, place) {
             (_, Place::Leaf(code)) => Some(code),
             (Domain::Taxonomy(tree), Place::Below(lowest)) => {
-                // A level's cells lie so many steps below the root, or are leaves: only the ancestor that is one of them
-                // covers what is below `lowest` and on no leaf.
+                // A cell of this level is `steps` below the root, or a leaf. A value below `lowest`
+                // that is not a leaf is covered only by an ancestor that is such a cell.
                 let steps = tree.height().saturating_sub(level);
-                // The cell of outliers stands directly below the root and for itself on every level.
+                // The cell of outliers is a child of the root and the same on every level.
                 let cell = tree.grid().is_some() && tree.children(lowest).is_empty();
                 (cell || steps <= tree.depth(lowest)).then(|| tree.span(lowest).0)
             }
@@ -175,13 +191,13 @@ impl Population {
         }
     }
 
-    /// How many people these rows stand for.
+    /// The number of people of these rows.
     pub fn people(&self, rows: &[u32]) -> u64 {
         rows.iter().map(|&row| self.weight(row)).sum()
     }
 }
 
-/// The place of every code of a population's column.
+/// The position of every code of a population's column.
 fn places(
     column: &FoldedColumn,
     domain: &Domain,
@@ -211,18 +227,21 @@ fn places(
         }
         Domain::Taxonomy(tree) if tree.grid().is_some() => {
             let place = |text: &String| tree.cell_of(text).map_or(Place::Outside, Place::Below);
-            let known = |text: &String| crate::hierarchy::mdr::leaf(text).and_then(|leaf| tree.code(&leaf));
+            let known =
+                |text: &String| crate::hierarchy::mdr::leaf(text).and_then(|leaf| tree.code(&leaf));
             let place = |text: &String| known(text).map_or_else(|| place(text), Place::Leaf);
             let mut places: Vec<Place> = column.texts.iter().map(place).collect();
             places[MISSING as usize] = tree.code(missing).map_or(Place::Outside, Place::Leaf);
             Ok(places)
         }
         Domain::Taxonomy(tree) => {
-            // A hierarchy of rules, such as a mask, reaches values the sample does not have; one that lists its values
-            // does not.
+            // A hierarchy of rules, for example a mask, also contains values that are not in the
+            // sample. A hierarchy that lists its values does not.
             let values: Vec<&str> = column.texts.iter().skip(1).map(String::as_str).collect();
-            let own =
-                spec.hierarchy.as_ref().and_then(|h| spec.taxonomy(h, &column.name, &values, None).ok());
+            let own = spec
+                .hierarchy
+                .as_ref()
+                .and_then(|h| spec.taxonomy(h, &column.name, &values, None).ok());
             let mut known: HashMap<&str, NodeId> = HashMap::new();
             let canonical = |text: &str| spec.hierarchy.as_ref().and_then(|h| spec.leaf(h, text));
             let mut place = |text: &'_ str| {
@@ -252,7 +271,7 @@ fn places(
     }
 }
 
-/// The place of a number on a line of numbers.
+/// The position of a number in a domain of numbers.
 fn between(line: &NumberLine, x: f64) -> Place {
     let numbers = line.numbers();
     let count = line.missing_leaf().map_or(line.leaves(), |missing| missing.0);
@@ -266,7 +285,8 @@ fn between(line: &NumberLine, x: f64) -> Place {
     }
 }
 
-/// The first of `0..count` for which the predicate, true at first and then false, is false.
+/// The first of `0..count` for which the predicate is false. The predicate must be true up to some
+/// point and false from there on.
 fn partition_point(count: u32, holds: impl Fn(u32) -> bool) -> u32 {
     let (mut lo, mut hi) = (0, count);
     while lo < hi {
@@ -284,7 +304,7 @@ mod tests {
     use crate::{Dataset, HierarchySpec};
     use proptest::prelude::*;
 
-    /// Columns of the three kinds, a mask among the hierarchies.
+    /// Columns of all types; one has a mask as its hierarchy.
     fn specs() -> [ColumnSpec; 4] {
         let text = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
         [
@@ -307,8 +327,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every group of sample rows, published with its cells: a person counts if the cell, read as text on the
-        /// population's own domain, covers the person's value.
+        /// For every group of sample rows and its published cells: a person is counted if and only
+        /// if the cell, parsed in the population's own domain, covers the person's value.
         #[test]
         fn places_agree_with_reading_the_published_cells(
             sample in prop::collection::vec((0u8..9, 1u8..9, 0u8..9, 0u8..9), 1..6),
@@ -328,31 +348,41 @@ mod tests {
                         for code in (0..domain.leaves()).map(Code) {
                             let covers = PublishedCell::at_level(domain, code, level).covers(place);
                             let first = domain.level_span(code, level).lo;
-                            prop_assert_eq!(covers, found == Some(first), "column {} level {}", q, level);
+                            let same = found == Some(first);
+                            prop_assert_eq!(covers, same, "column {} level {}", q, level);
                         }
                     }
                 }
             }
             // One group of all sample rows.
             for q in 0..4 {
-                let mut codes: Vec<Code> = (0..data.rows()).map(|r| Code(data.quasi_codes(r)[q])).collect();
+                let codes = (0..data.rows()).map(|r| Code(data.quasi_codes(r)[q]));
+                let mut codes: Vec<Code> = codes.collect();
                 codes.sort_unstable();
                 codes.dedup();
                 let span = Span { lo: codes[0], hi: codes[codes.len() - 1] };
                 let domain = &data.quasi()[q].domain;
-                let label = if domain.publishes_sets() { domain.set_label(&codes) } else { domain.label(span.lo, span.hi) };
+                let label = match domain.publishes_sets() {
+                    true => domain.set_label(&codes),
+                    false => domain.label(span.lo, span.hi),
+                };
                 let cell = PublishedCell::new(domain, span, &codes);
-                // Where a label is no cell of the population's domain it covers nobody there, unless it lists values.
-                let (own, own_codes) = Domain::build(&folded.columns[q], specs[q], Some("?")).unwrap();
+                // A label that is not a cell of the population's domain covers no one, unless it
+                // lists values.
+                let built = Domain::build(&folded.columns[q], specs[q], Some("?"));
+                let (own, own_codes) = built.unwrap();
                 for row in 0..folded.rows() {
                     let code = own_codes[folded.row(row)[q] as usize];
-                    let text = if folded.row(row)[q] == MISSING { "?" } else { &folded.columns[q].texts[folded.row(row)[q] as usize] };
+                    let old = folded.row(row)[q];
+                    let known = &folded.columns[q].texts[old as usize];
+                    let text = if old == MISSING { "?" } else { known };
                     let read = match own.read(&label) {
                         Some(read) => own.covers(&read, code),
-                        None => crate::cell::parse_set(&label).is_some_and(|set| set.iter().any(|v| v == text)),
+                        None => crate::cell::parse_set(&label)
+                            .is_some_and(|set| set.iter().any(|v| v == text)),
                     };
-                    let place = population.places[row * 4 + q];
-                    prop_assert_eq!(cell.covers(place), read, "column {} label {} value {}", q, label, text);
+                    let covers = cell.covers(population.places[row * 4 + q]);
+                    prop_assert_eq!(covers, read, "column {} label {} value {}", q, label, text);
                 }
             }
         }

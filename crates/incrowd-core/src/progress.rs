@@ -1,23 +1,28 @@
-//! How long work says how far it has come, without knowing who listens.
+//! Progress reports of long operations, independent of the user interface.
 
-/// Listens to long work. Implementations must be cheap and callable from any thread.
+/// Receives progress reports. Implementations must be cheap and callable from any thread.
 pub trait Progress: Sync {
     /// A step begins; `total` is the amount of work in it, if known.
     fn step(&self, name: &str, total: Option<u64>);
-    /// A step begins that goes through `total` of these things, one by one.
+    /// A step begins that processes `total` items of this kind, one by one.
     fn step_through(&self, name: &str, total: u64, things: &str) {
         let _ = things;
         self.step(name, Some(total));
     }
-    /// Something worth knowing about the current step, in a few words.
+    /// A short message about the current step.
     fn note(&self, text: &str) {
         let _ = text;
+    }
+    /// A release is published. Later work, for example its report, can still fail or be
+    /// interrupted.
+    fn published(&self, release: &str) {
+        let _ = release;
     }
     /// `amount` more of the current step is done.
     fn advance(&self, amount: u64);
 }
 
-/// Nobody listens.
+/// Ignores all reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,42 +1,43 @@
-//! What the published cells of a group cover, as intervals of places.
+//! The region that a group's published cells cover, as intervals of positions.
 //!
-//! The place of a number or a date is the number itself; that of a value on any other line is its position on the line,
-//! from 1. A node of a hierarchy is then the closed interval from its first to its last leaf. A set of texts is covered by
-//! the interval from its first to its last member, and knows its members besides.
+//! The position of a number or a date is the number itself. The position of any other value is its
+//! index among the leaves, from 1. A node of a hierarchy is the closed interval from its first to
+//! its last leaf. A set of texts is covered by the interval from its first to its last member and
+//! also lists its members.
 
 use crate::domain::{Domain, Numbers, ReadCell};
 use crate::index::Code;
 use crate::partition::Span;
 
-/// Which codes of a line a cell covers.
+/// The codes that a cell covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Covers {
-    /// All from one to another, both included; none if the first is greater.
+    /// A closed range of codes; empty if the first is greater.
     Span(u32, u32),
-    /// These, ascending.
+    /// These codes, in ascending order.
     Set(Vec<u32>),
 }
 
-/// What a cell covers on its line.
+/// The extent of a cell in its domain.
 #[derive(Clone, PartialEq)]
 pub struct Extent {
-    /// The least and the greatest place.
+    /// The least and the greatest position.
     pub ends: (f64, f64),
-    /// The codes of the table it covers.
+    /// The codes of the table that it covers.
     pub covers: Covers,
 }
 
-// Places are cells, and cells must not reach logs.
+// Does not print positions, which are cell values: debug output ends up in logs.
 impl std::fmt::Debug for Extent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Extent").finish_non_exhaustive()
     }
 }
 
-// Places are compared by `==` only to tell regions apart, and no place is NaN where that is asked.
+// `==` is used only to compare regions, and positions in regions are never NaN.
 impl Eq for Extent {}
 
-/// What a group covers, one extent per quasi-identifier.
+/// The region of a group, one extent per quasi-identifier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     /// The extents, in the order of the quasi-identifiers.
@@ -59,7 +60,7 @@ impl Extent {
         }
     }
 
-    /// Everything, as `*` covers it.
+    /// The extent of `*`: the whole domain.
     pub fn whole(domain: &Domain) -> Extent {
         let last = domain.leaves().saturating_sub(1);
         let ends = match domain {
@@ -69,8 +70,8 @@ impl Extent {
         Extent { ends, covers: Covers::Span(0, last) }
     }
 
-    /// What the cell covers under which a group is published: the span of its values and, for lines that publish sets, the
-    /// values themselves, ascending.
+    /// The extent of a group's published cell: the span of its values and, for domains that publish
+    /// sets, the values themselves in ascending order.
     pub fn of_group(domain: &Domain, span: Span, values: &[Code]) -> Extent {
         let between = |lo: Code, hi: Code| Extent {
             ends: (domain.place(lo), domain.place(hi)),
@@ -81,17 +82,22 @@ impl Extent {
                 let (lo, hi) = tree.span(tree.common(span.lo, span.hi));
                 between(lo, hi)
             }
-            Domain::Numbers(line) if span.lo != span.hi && line.is_missing(span.hi) => Extent::whole(domain),
+            Domain::Numbers(line) if span.lo != span.hi && line.is_missing(span.hi) => {
+                Extent::whole(domain)
+            }
             Domain::Labels(_) if domain.publishes_sets() => Extent {
                 covers: Covers::Set(values.iter().map(|code| code.0).collect()),
                 ..between(span.lo, span.hi)
             },
             Domain::Labels(_) if span.lo != span.hi => Extent::whole(domain),
+            Domain::Numbers(line) if !line.is_missing(span.hi) => {
+                Extent { ends: line.ends(span.lo, span.hi), ..between(span.lo, span.hi) }
+            }
             _ => between(span.lo, span.hi),
         }
     }
 
-    /// What a published cell covers, as it was read.
+    /// The extent of a parsed cell.
     pub fn of_cell(domain: &Domain, cell: &ReadCell) -> Extent {
         match (cell, domain) {
             (ReadCell::Between(lo, hi), Domain::Numbers(line)) => {
@@ -101,12 +107,16 @@ impl Extent {
                     Numbers::Dates(v) => v.partition_point(|&x| below(f64::from(x))),
                 } as u32;
                 let (from, to) = (count(&|x| x < *lo), count(&|x| x <= *hi));
-                let covers = if from < to { Covers::Span(from, to - 1) } else { Covers::Span(1, 0) };
+                let covers =
+                    if from < to { Covers::Span(from, to - 1) } else { Covers::Span(1, 0) };
                 Extent { ends: (*lo, *hi), covers }
             }
             (ReadCell::Below(node), Domain::Taxonomy(tree)) => {
                 let (lo, hi) = tree.span(*node);
-                Extent { ends: (domain.place(lo), domain.place(hi)), covers: Covers::Span(lo.0, hi.0) }
+                Extent {
+                    ends: (domain.place(lo), domain.place(hi)),
+                    covers: Covers::Span(lo.0, hi.0),
+                }
             }
             (ReadCell::OneOf(codes), _) if !codes.is_empty() => {
                 let mut set: Vec<u32> = codes.iter().map(|code| code.0).collect();
@@ -125,8 +135,8 @@ impl Extent {
 }
 
 impl Domain {
-    /// The place of a leaf: a number itself, else its position from 1. A missing value among numbers has no place of its
-    /// own and gets the end of the range; models that measure distances refuse it.
+    /// The position of a leaf: the number itself, otherwise its index from 1. A missing value among
+    /// numbers gets the end of the range; models that measure distances refuse it.
     pub fn place(&self, code: Code) -> f64 {
         match self {
             Domain::Numbers(line) if line.is_missing(code) => line.domain().1,

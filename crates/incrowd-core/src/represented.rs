@@ -1,24 +1,25 @@
-//! How many people records stand for, where a table is a sample with weights.
+//! Sampling weights: the number of people a record represents.
 //!
-//! A weight is kept as a whole number of millionths, what is smaller cut off, so that sums are exact and depend neither on the order
-//! of the records nor on threads.
+//! A sampling weight is stored as an integer number of millionths, rounded down. Sums are therefore
+//! exact and independent of the order of records and threads.
 
 use crate::exact::Decimal;
 use crate::number::parse_number;
 
-/// So many units are one person.
+/// Fixed-point scale: units per person.
 pub const MILLIONTHS: u64 = 1_000_000;
 
-/// No record stands for more people than this.
+/// The greatest sampling weight that is accepted.
 const MOST: f64 = 1e10;
 
-/// A sampling weight in millionths; `None` if it is no number of at least 1, or more than there are people.
+/// Parses a sampling weight and returns it in millionths. `None` if it is not a number, less than
+/// 1, or greater than the number of people.
 pub fn read_weight(text: &str) -> Option<u64> {
     let weight = parse_number(text.trim())?.as_f64();
     (1.0..=MOST).contains(&weight).then(|| Decimal::of(weight).share_of(MILLIONTHS))
 }
 
-/// A mean of so many records as it is published: at most six decimals, the last one cut off.
+/// Formats the mean sampling weight of `records` records: at most six decimals, rounded down.
 pub fn mean_text(represented: u64, records: u64) -> String {
     let mean = represented / records.max(1);
     let text = format!("{}.{:06}", mean / MILLIONTHS, mean % MILLIONTHS);
@@ -30,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_are_read_exactly_and_nonsense_is_not() {
+    fn weights_are_read_exactly_and_other_texts_refused() {
         for (text, micro) in [
             ("1", 1_000_000),
             ("102.1", 102_100_000),
@@ -43,7 +44,10 @@ mod tests {
         for text in ["", "0", "0.999", "-5", "many", "NaN", "inf", "1e11"] {
             assert_eq!(read_weight(text), None, "{text}");
         }
-        assert_eq!((mean_text(10_000_000, 4), mean_text(9_000_000, 3)), ("2.5".into(), "3".to_owned()));
+        assert_eq!(
+            (mean_text(10_000_000, 4), mean_text(9_000_000, 3)),
+            ("2.5".into(), "3".to_owned())
+        );
         assert_eq!(mean_text(10_000_000, 3), "3.333333");
     }
 }

@@ -1,4 +1,4 @@
-//! Which column plays which role, checked once.
+//! The role of each column.
 
 use crate::calendar::DateFormat;
 use crate::categories::Categories;
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{HierarchySpec, Taxonomy};
 use crate::limits::Limits;
 
-/// What a column's values are.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Numbers, generalized to free intervals.
@@ -33,29 +33,31 @@ pub enum Labels {
     Star,
 }
 
-/// How a quasi-identifier may be generalized. What is not stated is decided from the values.
+/// How a quasi-identifier may be generalized. Settings that are not given follow from the values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnSpec {
-    /// What the values are.
+    /// The type of the values.
     pub kind: Option<Kind>,
-    /// How its dates are written, if that is not to be told from them.
+    /// The format of its dates, if it is not detected.
     pub format: Option<DateFormat>,
     /// The hierarchy, if it has one.
     pub hierarchy: Option<HierarchySpec>,
     /// How text without a hierarchy is published.
     pub labels: Labels,
-    /// The range that counts as the whole domain of a numeric column, if not that of the data.
+    /// The range that counts as the whole domain of a numeric column, if not the range of the data.
     pub domain: Option<(f64, f64)>,
-    /// The bounds from which on numbers are published as one.
+    /// Top and bottom coding: numbers beyond these bounds are published as one value.
     pub limits: Limits,
-    /// The level of its hierarchy below which no cell lies, if there is one.
+    /// The lowest level of the hierarchy that may be published.
     pub min_level: Option<u32>,
-    /// How much the loss of this column weighs against that of the others, if not 1.
+    /// Importance: the factor of this column in the loss, if not 1.
     pub weight: Option<f64>,
+    /// Whether the column is encoded for measuring: see [`ColumnSpec::for_measuring`].
+    pub measuring: bool,
 }
 
 impl ColumnSpec {
-    /// The tree over `values`, the distinct texts of `column`, its numbers within their bounds.
+    /// Builds the tree over `values`, the distinct texts of `column`, with the bounds applied.
     pub(crate) fn taxonomy(
         &self,
         hierarchy: &HierarchySpec,
@@ -64,43 +66,60 @@ impl ColumnSpec {
         counts: Option<&[u64]>,
     ) -> Result<Taxonomy> {
         match hierarchy {
-            HierarchySpec::Intervals(intervals) => intervals.build_within(column, values, self.limits),
+            HierarchySpec::Intervals(intervals) => {
+                intervals.build_within(column, values, self.limits, self.measuring)
+            }
             _ => hierarchy.build_counted(column, values, counts, self.domain),
         }
     }
 
-    /// The leaf of a value, where it is spelled otherwise.
+    /// Returns the leaf of a value, if it differs from the text.
     pub(crate) fn leaf(&self, hierarchy: &HierarchySpec, text: &str) -> Option<String> {
         let bound = || {
-            let number = crate::number::parse_number(text).filter(|_| !self.limits.is_none())?;
+            let bounded = !self.limits.is_none() && !self.measuring;
+            let number = crate::number::parse_number(text).filter(|_| bounded)?;
             self.limits.label(number.as_f64())
         };
         bound().or_else(|| hierarchy.canonical(text))
     }
 
-    /// How much the column's loss weighs.
+    /// Whether `top`, `bottom` or `min_level` exclude some values from publication, whatever the
+    /// size of the groups.
+    pub fn is_bounded(&self) -> bool {
+        !self.limits.is_none() || self.min_level.is_some_and(|level| level > 0)
+    }
+
+    /// The column encoded for measuring a release: every original value has a leaf, including
+    /// values beyond `top` and `bottom` and below `min_level`. Cells generalized by these settings
+    /// can be read in this domain. It is never used for publishing.
+    #[must_use]
+    pub fn for_measuring(&self) -> ColumnSpec {
+        ColumnSpec { measuring: true, ..self.clone() }
+    }
+
+    /// The importance of the column.
     pub fn weight(&self) -> f64 {
         self.weight.unwrap_or(1.0)
     }
 }
 
-/// How the values of a sensitive column relate to each other, for models that ask. What is not stated is decided from the
-/// values.
+/// Order and hierarchy of a sensitive column's values, for models that use them. Settings that are
+/// not given follow from the values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SensitiveSpec {
-    /// What the values are.
+    /// The type of the values.
     pub kind: Option<Kind>,
-    /// How its dates are written, if that is not to be told from them.
+    /// The format of its dates, if it is not detected.
     pub format: Option<DateFormat>,
-    /// The hierarchy, if the column has one; its values are published as they are all the same.
+    /// The hierarchy, if the column has one; its values are published unmodified nevertheless.
     pub hierarchy: Option<HierarchySpec>,
     /// The categories of its values, most sensitive first.
     pub categories: Option<Categories>,
-    /// What is published of the column, if not what its models suggest.
+    /// The published form of the column, if not the default of its models.
     pub publish: Option<Publish>,
 }
 
-/// What is published of a sensitive column.
+/// The published form of a sensitive column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Publish {
     /// Its values.
@@ -117,16 +136,16 @@ impl Publish {
         [("value", Publish::Value), ("category", Publish::Category), ("both", Publish::Both)];
 }
 
-/// What a column is to the release. A role carries what it needs.
+/// The role of a column, with the settings it requires.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Role {
-    /// Names a person: never published, never even encoded.
+    /// Identifies a person: never published, never encoded.
     Identifier,
-    /// Could be linked with other sources: generalized.
+    /// Can be linked with other sources: generalized.
     Quasi(ColumnSpec),
-    /// Must not be learned about a person: published as it is, in groups the models admit.
+    /// Must not be learned about a person: published unmodified, in groups that the models admit.
     Sensitive(SensitiveSpec),
-    /// Published as it is and protected by nothing.
+    /// Published unmodified, without any protection.
     Passthrough,
     /// Not published.
     Drop,
@@ -139,7 +158,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Checks that names are distinct and that something is to be protected.
+    /// Checks that names are distinct and that there is a quasi-identifier.
     pub fn new(columns: Vec<(String, Role)>) -> Result<Schema> {
         for (i, (name, _)) in columns.iter().enumerate() {
             if columns[..i].iter().any(|(other, _)| other == name) {
@@ -150,13 +169,14 @@ impl Schema {
         let schema = Schema { columns };
         if schema.quasi().next().is_none() {
             return Err(Error::job("no column is a quasi-identifier").help(
-                "name the columns that could be linked with other sources with `[columns] role = \"quasi\"`",
+                "name the columns that could be linked with other sources with \
+                 `[columns] role = \"quasi\"`",
             ));
         }
         Ok(schema)
     }
 
-    /// The same roles, with the hierarchy of a quasi-identifier as it turned out to be.
+    /// The schema with the resolved hierarchy of a quasi-identifier.
     #[must_use]
     pub fn with_hierarchy(mut self, column: &str, hierarchy: HierarchySpec) -> Schema {
         for (name, role) in &mut self.columns {
@@ -190,10 +210,13 @@ impl Schema {
         })
     }
 
-    /// The columns a release has, in the table's order.
+    /// The published columns, in the table's order.
     pub fn published(&self) -> impl Iterator<Item = (&str, &Role)> {
         let kept = |role: &Role| !matches!(role, Role::Identifier | Role::Drop);
-        self.columns.iter().filter(move |(_, role)| kept(role)).map(|(name, role)| (name.as_str(), role))
+        self.columns
+            .iter()
+            .filter(move |(_, role)| kept(role))
+            .map(|(name, role)| (name.as_str(), role))
     }
 }
 
@@ -207,7 +230,8 @@ mod tests {
         let sensitive = || Role::Sensitive(SensitiveSpec::default());
         assert!(Schema::new(vec![("a".into(), quasi()), ("a".into(), sensitive())]).is_err());
         assert!(Schema::new(vec![("a".into(), sensitive())]).is_err());
-        let schema = Schema::new(vec![("id".into(), Role::Identifier), ("a".into(), quasi())]).unwrap();
+        let schema =
+            Schema::new(vec![("id".into(), Role::Identifier), ("a".into(), quasi())]).unwrap();
         assert_eq!(schema.published().count(), 1);
     }
 }

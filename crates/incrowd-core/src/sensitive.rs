@@ -1,4 +1,8 @@
-//! A sensitive column: its values, and how they relate to each other for models that ask.
+//! A sensitive column: its values, their order, hierarchy and categories.
+
+use std::borrow::Cow;
+
+use hashbrown::HashMap;
 
 use crate::calendar::{DateFormat, Sniffed};
 use crate::categories::Categories;
@@ -6,8 +10,9 @@ use crate::domain::Misfit;
 use crate::error::{Error, Result};
 use crate::hierarchy::{HierarchySpec, Taxonomy, intervals::not_numeric};
 use crate::index::Code;
-use crate::number::{looks_numeric, parse_date, parse_number};
+use crate::number::{is_quantity, parse_date, parse_number};
 use crate::schema::{Kind, Publish, SensitiveSpec};
+use crate::value_key::{SameKeys, value_key};
 
 /// A sensitive column with its values in alphabetical order.
 #[derive(Clone)]
@@ -16,18 +21,24 @@ pub struct Sensitive {
     pub name: String,
     /// The distinct values by code; the text of a missing value is empty.
     pub values: Vec<String>,
-    /// The code of a missing value, if such are kept.
+    /// The code of a missing value, if missing values are kept.
     pub missing: Option<u32>,
-    /// The number each value stands for, dates as days; not there unless all but the missing value are numbers.
+    /// The number of each value, dates as days; NaN for a missing value. Set only if all other
+    /// values are numbers.
     numbers: Option<Vec<f64>>,
-    /// The stated hierarchy and the leaf of each value; a missing value has a leaf of its own.
+    /// Whether the numbers are days.
+    days: bool,
+    /// For each code, the code under which its value is counted. Set if a value has several
+    /// spellings.
+    counted_as: Option<Vec<u32>>,
+    /// The configured hierarchy and the leaf of each value; a missing value has its own leaf.
     hierarchy: Option<(Taxonomy, Vec<Code>)>,
     categories: Option<Categories>,
-    /// Whether only the categories of its values are published.
+    /// Whether only the categories are published, so that the values are categories.
     only_categories: bool,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for Sensitive {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sensitive")
@@ -44,83 +55,80 @@ impl Sensitive {
         missing: Option<u32>,
         spec: Option<&SensitiveSpec>,
     ) -> Result<Sensitive, Misfit> {
-        let numbers =
-            numbers(name, &values, missing, spec.and_then(|s| s.kind), spec.and_then(|s| s.format))?;
+        let (numbers, days) = numbers(
+            name,
+            &values,
+            missing,
+            spec.and_then(|s| s.kind),
+            spec.and_then(|s| s.format),
+        )?;
         let hierarchy = spec.and_then(|s| s.hierarchy.as_ref());
-        let hierarchy = match hierarchy {
-            None => None,
-            Some(HierarchySpec::Mdr(_)) => {
-                let error = Error::job(format!(
-                    "the sensitive column `{name}` cannot have the hierarchy `mdr`, which is for what is published in intervals"
-                ));
-                return Err(error
-                    .help("use { intervals = { width = 5 } }")
-                    .at(format!("columns.{name}.hierarchy"))
-                    .into());
-            }
-            Some(spec) => {
-                let present: Vec<&str> =
-                    values.iter().map(String::as_str).filter(|v| !v.is_empty()).collect();
-                let mut tree = spec.build(name, &present)?;
-                if missing.is_some() && tree.code("").is_none() {
-                    tree = tree.with_leaf("");
-                }
-                let leaf = |(code, value): (usize, &String)| {
-                    tree.code(spec.canonical(value).as_deref().unwrap_or(value)).ok_or_else(|| {
-                        let error =
-                            Error::input(format!("column `{name}` has a value missing from its hierarchy"))
-                                .help("add the value to the hierarchy, or list it in [input] missing")
-                                .at(format!("columns.{name}.hierarchy"));
-                        Misfit { error, code: Some(code as u32) }
-                    })
-                };
-                let leaves = values.iter().enumerate().map(leaf).collect::<Result<Vec<_>, _>>()?;
-                Some((tree, leaves))
-            }
-        };
+        let hierarchy =
+            hierarchy.map(|spec| tree_with_leaves(name, &values, missing, spec)).transpose()?;
         let categories = spec.and_then(|s| s.categories.clone());
         if let Some(categories) = &categories {
-            let uncategorized = |(code, value): (usize, &String)| {
-                Some(code as u32) != missing && categories.of(value).is_none()
-            };
-            if let Some((code, _)) = values.iter().enumerate().find(|entry| uncategorized(*entry)) {
-                let count = values.iter().enumerate().filter(|entry| uncategorized(*entry)).count();
-                let what = if count == 1 { "a value".to_owned() } else { format!("{count} values") };
-                let error = Error::input(format!("column `{name}` has {what} in no category"))
-                    .help("put every value into a category, or list it in [input] missing")
-                    .at(format!("columns.{name}.categories"));
-                return Err(Misfit { error, code: Some(code as u32) });
+            all_have_a_category(name, &values, missing, categories)?;
+        }
+        let mut counted_as = match &numbers {
+            Some(numbers) if days => same_days(numbers),
+            _ => SameKeys::of_texts(&values).first,
+        };
+        if let Some(first) = &mut counted_as {
+            // Spellings with different leaves or categories are different values.
+            let leaf = |code: u32| hierarchy.as_ref().map(|(_, leaves)| leaves[code as usize]);
+            let category =
+                |code: u32| categories.as_ref().and_then(|c| c.of(&values[code as usize]));
+            let mut apart = HashMap::new();
+            for code in 0..values.len() as u32 {
+                let own = first[code as usize];
+                if (leaf(code), category(code)) != (leaf(own), category(own)) {
+                    first[code as usize] =
+                        *apart.entry((own, leaf(code), category(code))).or_insert(code);
+                }
             }
         }
         let only_categories = spec.and_then(|s| s.publish) == Some(Publish::Category);
         let name = name.to_owned();
-        Ok(Sensitive { name, values, missing, numbers, hierarchy, categories, only_categories })
+        Ok(Sensitive {
+            name,
+            values,
+            missing,
+            numbers,
+            days,
+            counted_as,
+            hierarchy,
+            categories,
+            only_categories,
+        })
     }
 
-    /// The number each value stands for, by code.
+    /// The number of each value, by code.
     pub fn numbers(&self) -> Result<&[f64]> {
         let name = &self.name;
         if self.missing.is_some() {
             return Err(Error::job(format!(
-                "column `{name}` has missing values, which have no place among numbers"
+                "column `{name}` has missing values, and this model needs a number in every record"
             ))
-            .help("leave such records out with on_missing = \"drop\""));
+            .help("drop these records with on_missing = \"drop\""));
         }
         self.numbers.as_deref().ok_or_else(|| {
-            Error::job(format!("column `{name}` is not numeric"))
-                .help("every value must be a finite number (nan and inf are none); list other texts in [input] missing")
+            Error::job(format!("column `{name}` is not numeric")).help(
+                "every value must be a finite number (not nan or inf); list other texts in \
+                 [input] missing",
+            )
         })
     }
 
-    /// For each value, by code, its rank in the column's order: that of the numbers, or that of the hierarchy's leaves. Equal
-    /// numbers have equal ranks. Also the number of ranks.
+    /// The rank of each value, by code, in the order of the numbers or of the hierarchy's leaves.
+    /// Equal numbers have equal ranks. Also returns the number of ranks.
     pub fn ranks(&self) -> Result<(Vec<u32>, usize)> {
         let order: Vec<f64> = match (&self.hierarchy, self.missing) {
             (Some((_, leaves)), _) if self.numbers.is_none() => {
                 leaves.iter().map(|leaf| f64::from(leaf.0)).collect()
             }
             _ => self.numbers().map(<[f64]>::to_vec).map_err(|e| {
-                let help = "order needs numbers, dates, or a hierarchy that lists the values in their order";
+                let help = "an order needs numbers, dates, or a hierarchy that lists the values \
+                            in order";
                 if self.missing.is_some() { e } else { e.help(help) }
             })?,
         };
@@ -131,12 +139,13 @@ impl Sensitive {
         Ok((order.iter().map(rank).collect(), sorted.len()))
     }
 
-    /// The stated hierarchy, and the leaf of each value by code.
+    /// The configured hierarchy, and the leaf of each value by code.
     pub fn hierarchy(&self) -> Result<(&Taxonomy, &[Code])> {
         self.hierarchy.as_ref().map(|(tree, leaves)| (tree, leaves.as_slice())).ok_or_else(|| {
             let name = &self.name;
-            Error::job(format!("column `{name}` has no hierarchy"))
-                .help(format!("give it one: {name} = {{ role = \"sensitive\", hierarchy = \"{name}.csv\" }}"))
+            Error::job(format!("column `{name}` has no hierarchy")).help(format!(
+                "give it one: {name} = {{ role = \"sensitive\", hierarchy = \"{name}.csv\" }}"
+            ))
         })
     }
 
@@ -145,18 +154,22 @@ impl Sensitive {
         let name = &self.name;
         let Some(categories) = &self.categories else {
             return Err(Error::job(format!("column `{name}` has no categories")).help(format!(
-                "list them, most sensitive first: {name} = {{ role = \"sensitive\", categories = {{ \"Top\" = [\"HIV\"], … }} }}"
+                "list them, most sensitive first: {name} = {{ role = \"sensitive\", categories = \
+                 {{ \"Top\" = [\"HIV\"], … }} }}"
             )));
         };
         if self.missing.is_some() {
-            return Err(Error::job(format!("column `{name}` has missing values, which have no category"))
-                .help("leave such records out with on_missing = \"drop\""));
+            return Err(Error::job(format!(
+                "column `{name}` has missing values, which have no category"
+            ))
+            .help("drop these records with on_missing = \"drop\""));
         }
-        let of = self.values.iter().filter_map(|value| categories.of(value).map(|c| c as u32)).collect();
+        let of =
+            self.values.iter().filter_map(|value| categories.of(value).map(|c| c as u32)).collect();
         Ok((of, categories.len()))
     }
 
-    /// Whether the values are categories, because nothing else is published.
+    /// Whether only categories are published. The values are categories then.
     pub fn only_categories(&self) -> bool {
         self.only_categories
     }
@@ -167,45 +180,122 @@ impl Sensitive {
         categories.of(&self.values[code as usize]).map(|category| categories.name(category))
     }
 
-    /// For each code the first code that means the same; `None` if no two do. `1` and `1.0` are one value however they
-    /// are spelled, and counting them as two would promise diversity that is not there.
-    pub fn synonyms(&self) -> Option<Vec<u32>> {
-        let numbers = self.numbers.as_ref()?;
-        let mut by_number: Vec<u32> = (0..numbers.len() as u32).collect();
-        by_number.sort_by(|&a, &b| numbers[a as usize].total_cmp(&numbers[b as usize]).then(a.cmp(&b)));
-        let mut first: Vec<u32> = (0..numbers.len() as u32).collect();
-        let mut found = false;
-        for pair in by_number.windows(2) {
-            if numbers[pair[0] as usize] == numbers[pair[1] as usize] {
-                first[pair[1] as usize] = first[pair[0] as usize];
-                found = true;
-            }
+    /// For each code, the code under which its value is counted; `None` if every code is a
+    /// different value. `1`, `1.0` and ` 1` are one value ([`value_key`]): counting them as three
+    /// would overstate diversity. Dates of one day are one value.
+    pub fn synonyms(&self) -> Option<&[u32]> {
+        self.counted_as.as_deref()
+    }
+
+    /// The code under which the value of a code is counted.
+    pub fn counted_as(&self, code: u32) -> u32 {
+        self.counted_as.as_ref().map_or(code, |first| first[code as usize])
+    }
+
+    /// A key of the value that does not depend on its spelling.
+    pub(crate) fn key(&self, code: u32) -> Cow<'_, str> {
+        match &self.numbers {
+            Some(numbers) if self.days => Cow::Owned(numbers[code as usize].to_string()),
+            _ => value_key(&self.values[code as usize]),
         }
-        found.then_some(first)
     }
 }
 
-/// Reads the values as numbers or dates if that is what they are, or what they are said to be.
+/// Builds the hierarchy of a sensitive column. Returns the tree and the leaf of each value.
+fn tree_with_leaves(
+    name: &str,
+    values: &[String],
+    missing: Option<u32>,
+    spec: &HierarchySpec,
+) -> Result<(Taxonomy, Vec<Code>), Misfit> {
+    let setting = format!("columns.{name}.hierarchy");
+    if let HierarchySpec::Mdr(_) = spec {
+        let error = Error::job(format!(
+            "the sensitive column `{name}` cannot have the hierarchy `mdr`, which applies to \
+             columns that are published as intervals"
+        ));
+        return Err(error.help("use { intervals = { width = 5 } }").at(setting).into());
+    }
+    let present: Vec<&str> = values.iter().map(String::as_str).filter(|v| !v.is_empty()).collect();
+    let mut tree = spec.build(name, &present)?;
+    if missing.is_some() && tree.code("").is_none() {
+        tree = tree.with_leaf("");
+    }
+    let leaf = |(code, value): (usize, &String)| {
+        tree.code(spec.canonical(value).as_deref().unwrap_or(value)).ok_or_else(|| {
+            let error =
+                Error::input(format!("column `{name}` has a value missing from its hierarchy"))
+                    .help("add the value to the hierarchy, or list it in [input] missing")
+                    .at(&setting);
+            Misfit { error, code: Some(code as u32) }
+        })
+    };
+    let leaves = values.iter().enumerate().map(leaf).collect::<Result<Vec<_>, _>>()?;
+    Ok((tree, leaves))
+}
+
+/// Fails if a value has no category.
+fn all_have_a_category(
+    name: &str,
+    values: &[String],
+    missing: Option<u32>,
+    categories: &Categories,
+) -> Result<(), Misfit> {
+    let codes = 0..values.len() as u32;
+    let without =
+        |code: &u32| Some(*code) != missing && categories.of(&values[*code as usize]).is_none();
+    let without: Vec<u32> = codes.filter(without).collect();
+    let Some(&first) = without.first() else { return Ok(()) };
+    let what = match without.len() {
+        1 => "a value".to_owned(),
+        n => format!("{n} values"),
+    };
+    let error = Error::input(format!("column `{name}` has {what} in no category"))
+        .help("put every value into a category, or list it in [input] missing")
+        .at(format!("columns.{name}.categories"));
+    Err(Misfit { error, code: Some(first) })
+}
+
+/// For each code the first code of the same day; `None` if no two codes have the same day. A
+/// missing value has no day.
+fn same_days(days: &[f64]) -> Option<Vec<u32>> {
+    let mut by_day: Vec<u32> = (0..days.len() as u32).collect();
+    by_day.sort_by(|&a, &b| days[a as usize].total_cmp(&days[b as usize]).then(a.cmp(&b)));
+    let mut first: Vec<u32> = (0..days.len() as u32).collect();
+    let mut repeated = false;
+    for pair in by_day.windows(2) {
+        if days[pair[0] as usize] == days[pair[1] as usize] {
+            first[pair[1] as usize] = first[pair[0] as usize];
+            repeated = true;
+        }
+    }
+    repeated.then_some(first)
+}
+
+/// Parses the values as numbers or dates, if they are or `kind` requires it. Also returns whether
+/// the numbers are days.
 fn numbers(
     name: &str,
     values: &[String],
     missing: Option<u32>,
     kind: Option<Kind>,
     format: Option<DateFormat>,
-) -> Result<Option<Vec<f64>>, Misfit> {
+) -> Result<(Option<Vec<f64>>, bool), Misfit> {
     let present = || values.iter().enumerate().filter(|(code, _)| Some(*code as u32) != missing);
     let sniffed = || DateFormat::sniff(present().map(|(_, text)| text.as_str()));
     let (kind, format) = match (kind, format) {
         (Some(Kind::Date) | None, Some(format)) => (Kind::Date, Some(format)),
         (Some(Kind::Date), None) => match sniffed() {
             Sniffed::Written(format) => (Kind::Date, Some(format)),
-            Sniffed::Ambiguous(formats) => return Err(crate::spelling::ambiguous(name, &formats).into()),
+            Sniffed::Ambiguous(formats) => {
+                return Err(crate::spelling::ambiguous(name, &formats).into());
+            }
             Sniffed::NoDates => (Kind::Date, None),
         },
         (Some(kind), _) => (kind, None),
         (None, None) if present().next().is_none() => (Kind::Text, None),
-        (None, None) if present().all(|(_, v)| looks_numeric(v)) => (Kind::Numeric, None),
-        // It is published as it is, so nobody needs to know when an ambiguous day was.
+        (None, None) if present().all(|(_, v)| is_quantity(v)) => (Kind::Numeric, None),
+        // The values are published unmodified, so ambiguous dates need not be parsed.
         (None, None) => match sniffed() {
             Sniffed::Written(format) => (Kind::Date, Some(format)),
             _ => (Kind::Text, None),
@@ -218,7 +308,7 @@ fn numbers(
         (Kind::Text, _) => None,
     };
     if kind == Kind::Text {
-        return Ok(None);
+        return Ok((None, false));
     }
     let mut numbers = vec![f64::NAN; values.len()];
     for (code, text) in present() {
@@ -231,7 +321,7 @@ fn numbers(
         };
         numbers[code] = x;
     }
-    Ok(Some(numbers))
+    Ok((Some(numbers), kind == Kind::Date))
 }
 
 #[cfg(test)]
@@ -245,9 +335,42 @@ mod tests {
     #[test]
     fn spellings_of_one_number_are_one_value() {
         let x = column(&["1", "1.0", "2", "1e0"], &SensitiveSpec::default()).unwrap();
-        assert_eq!(x.synonyms(), Some(vec![0, 0, 2, 0]));
+        assert_eq!(x.synonyms(), Some(&[0, 0, 2, 0][..]));
         assert_eq!(x.ranks().unwrap(), (vec![0, 0, 1, 0], 2));
         assert_eq!(column(&["a", "b"], &SensitiveSpec::default()).unwrap().synonyms(), None);
+    }
+
+    #[test]
+    fn spellings_of_numbers_are_merged_if_other_values_are_texts() {
+        let x = column(&[" flu", "01", "1", "1.0", "flu", "unknown"], &SensitiveSpec::default())
+            .unwrap();
+        assert_eq!(x.synonyms(), Some(&[4, 2, 2, 2, 4, 5][..]));
+        assert!(x.numbers().is_err());
+    }
+
+    #[test]
+    fn numbers_that_only_rounding_makes_equal_are_two_values() {
+        let x =
+            column(&["9007199254740992", "9007199254740993"], &SensitiveSpec::default()).unwrap();
+        assert_eq!(x.synonyms(), None);
+    }
+
+    #[test]
+    fn values_in_different_categories_are_different() {
+        let list = [("low", vec!["1", "1.0"]), ("high", vec!["01"])];
+        let list =
+            list.map(|(name, own)| (name.to_owned(), own.into_iter().map(str::to_owned).collect()));
+        let categories = Some(crate::Categories::new(list.to_vec()).unwrap());
+        let spec = SensitiveSpec { categories, ..SensitiveSpec::default() };
+        let x = column(&["01", "1", "1.0"], &spec).unwrap();
+        assert_eq!(x.synonyms(), Some(&[0, 1, 1][..]));
+    }
+
+    #[test]
+    fn moments_of_one_day_are_one_value() {
+        let spec = SensitiveSpec { kind: Some(Kind::Date), ..SensitiveSpec::default() };
+        let x = column(&["2021-03-05", "2021-03-05T10:00:00Z", "2021-03-06"], &spec).unwrap();
+        assert_eq!(x.synonyms(), Some(&[0, 0, 2][..]));
     }
 
     #[test]

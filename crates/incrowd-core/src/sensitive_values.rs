@@ -1,19 +1,21 @@
-//! Which texts of a sensitive column mean the same value, before anything is encoded.
+//! Maps the texts of a sensitive column to values, before encoding.
 
 use crate::folded::{FoldedColumn, MISSING};
 use crate::schema::SensitiveSpec;
 use crate::sensitive::Sensitive;
+use crate::value_key::value_key;
 
 /// The values of a sensitive column of a folded table.
 #[derive(Clone)]
 pub struct SensitiveValues {
-    /// The value of each code of the folded column; 0 for codes nobody uses.
+    /// The value of each code of the folded column; 0 for unused codes.
     pub of_code: Vec<u32>,
-    /// A name for each value that does not depend on which of its spellings occur, in ascending order; `None` is missing.
+    /// A key for each value that does not depend on its spelling, in ascending order; `None` is
+    /// missing.
     pub names: Vec<Option<String>>,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for SensitiveValues {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SensitiveValues").field("values", &self.names.len()).finish_non_exhaustive()
@@ -21,30 +23,36 @@ impl std::fmt::Debug for SensitiveValues {
 }
 
 impl SensitiveValues {
-    /// The values of the codes that are used. `missing` is a further text that stands for a missing value. A column that is
-    /// not what `spec` says is taken as plain text: whoever encodes it will say what is wrong.
+    /// The values of the codes that are used. `missing` holds further texts that mean a missing
+    /// value. A column that does not fit `spec` is taken as plain text; encoding reports the error.
     pub fn of(
         column: &FoldedColumn,
         used: &[bool],
         spec: &SensitiveSpec,
-        missing: Option<&str>,
+        missing: &[String],
     ) -> SensitiveValues {
         let name = |code: usize| {
             let text = &column.texts[code];
-            (code != MISSING as usize && missing != Some(text.as_str())).then(|| text.clone())
+            (code != MISSING as usize && !missing.contains(text)).then(|| text.clone())
         };
-        let mut named: Vec<(Option<String>, usize)> =
-            (0..column.texts.len()).filter(|&code| used[code]).map(|code| (name(code), code)).collect();
+        let mut named: Vec<(Option<String>, usize)> = (0..column.texts.len())
+            .filter(|&code| used[code])
+            .map(|code| (name(code), code))
+            .collect();
         let texts: Vec<String> = named.iter().filter_map(|(name, _)| name.clone()).collect();
         let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
-        let numbers = Sensitive::build(&column.name, texts, None, Some(&plain)).ok();
-        if let Some(numbers) = numbers.as_ref().and_then(|sensitive| sensitive.numbers().ok()) {
-            // Two spellings of one number are one value.
-            let present = named.iter_mut().filter(|(name, _)| name.is_some());
-            present.zip(numbers).for_each(|((name, _), number)| *name = Some(format!("{number}")));
+        let built = Sensitive::build(&column.name, texts, None, Some(&plain)).ok();
+        let mut code = 0..;
+        for text in named.iter_mut().filter_map(|(name, _)| name.as_mut()) {
+            // Two spellings of one value have one name.
+            *text = match (&built, code.next()) {
+                (Some(built), Some(code)) => built.key(code).into_owned(),
+                _ => value_key(text).into_owned(),
+            };
         }
         named.sort();
-        let mut values = SensitiveValues { of_code: vec![0; column.texts.len()], names: Vec::new() };
+        let mut values =
+            SensitiveValues { of_code: vec![0; column.texts.len()], names: Vec::new() };
         for (name, code) in named {
             if values.names.last() != Some(&name) {
                 values.names.push(name);
@@ -64,8 +72,19 @@ mod tests {
         let texts = ["", "1", "2", "1.0", "?", "7"].map(str::to_owned).to_vec();
         let column = FoldedColumn { name: "x".into(), texts };
         let used = [true, true, true, true, true, false];
-        let values = SensitiveValues::of(&column, &used, &SensitiveSpec::default(), Some("?"));
+        let values =
+            SensitiveValues::of(&column, &used, &SensitiveSpec::default(), &["?".to_owned()]);
         assert_eq!(values.names, [None, Some("1".to_owned()), Some("2".to_owned())]);
         assert_eq!(values.of_code, [0, 1, 2, 1, 0, 0]);
+    }
+
+    #[test]
+    fn spellings_of_numbers_are_merged_if_other_values_are_texts() {
+        let texts = ["", "1", "unknown", "1.0", "unknown ", "01"].map(str::to_owned).to_vec();
+        let column = FoldedColumn { name: "x".into(), texts };
+        let used = [false, true, true, true, true, true];
+        let values = SensitiveValues::of(&column, &used, &SensitiveSpec::default(), &[]);
+        assert_eq!(values.names, [Some("1".to_owned()), Some("unknown".to_owned())]);
+        assert_eq!(values.of_code, [0, 0, 1, 0, 1, 0]);
     }
 }

@@ -1,11 +1,11 @@
-//! What is said to people, before anybody knows how it will look: lines and tables, and one way to write numbers in them.
+//! Texts for users, independent of how they are rendered: lines, tables, and the format of numbers.
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Block {
     /// A line.
     Line(String),
-    /// A table row by row, the header first. The first column is of names, the others are of numbers.
+    /// A table row by row, the header first. The first column contains names, the others numbers.
     Table(Vec<Vec<String>>),
 }
 
@@ -16,7 +16,7 @@ impl Block {
     }
 }
 
-/// 1234567 as 1,234,567.
+/// Formats 1234567 as 1,234,567.
 pub fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -29,12 +29,12 @@ pub fn thousands(n: u64) -> String {
     out
 }
 
-/// A number of groups.
+/// Formats a number of groups.
 pub fn groups(n: u64) -> String {
     if n == 1 { "1 group".to_owned() } else { format!("{} groups", thousands(n)) }
 }
 
-/// A number with four decimals, whole if it is.
+/// Formats a number with four decimals, or without decimals if it is an integer.
 pub fn number(x: f64) -> String {
     if x.fract() == 0.0 && x.abs() < 1e15 {
         let sign = if x < 0.0 { "-" } else { "" };

@@ -1,26 +1,28 @@
-//! Records that are taken out before anything else is decided.
+//! Records that are withheld before anonymization.
 
 use crate::error::{Error, Result};
 use crate::folded::Folded;
 
-/// How many records of each row of a fold are withheld, and which row the others became. Which records of a row they are is
-/// for the engine to choose, uniformly.
+/// The number of withheld records of each row of a fold, and the new row of the others. The engine
+/// chooses the withheld records of a row uniformly at random.
 #[derive(Clone, Debug)]
 pub struct Withheld {
-    /// How many records of each row are withheld, and how many are left.
+    /// Per row: the number of withheld records and of remaining records.
     records: Vec<(u64, u64)>,
     rows: Vec<u32>,
 }
 
-/// The place of a row of which nothing is left.
-const GONE: u32 = u32::MAX;
+/// Marks a row without remaining records.
+const REMOVED: u32 = u32::MAX;
 
 impl Withheld {
-    /// Takes `records` of each row out of a table. Rows of which nothing is left are gone from it, so that whatever is made
-    /// of the table afterwards bears no trace of them.
+    /// Removes `records` of each row from a table. Rows without remaining records are removed, so
+    /// nothing computed from the table depends on them.
     pub fn take(folded: Folded, records: Vec<u64>) -> Result<(Folded, Withheld)> {
-        if records.len() != folded.rows() || records.iter().zip(&folded.weights).any(|(out, all)| out > all) {
-            return Err(Error::bug("more records were to be withheld than there are"));
+        if records.len() != folded.rows()
+            || records.iter().zip(&folded.weights).any(|(out, all)| out > all)
+        {
+            return Err(Error::bug("more records were to be withheld than the row has"));
         }
         let width = folded.columns.len();
         let Folded { codes, weights, .. } = folded;
@@ -28,7 +30,7 @@ impl Withheld {
         let mut rows = Vec::with_capacity(records.len());
         for (row, (&out, &all)) in records.iter().zip(&weights).enumerate() {
             if out == all {
-                rows.push(GONE);
+                rows.push(REMOVED);
                 continue;
             }
             rows.push(left.weights.len() as u32);
@@ -39,18 +41,21 @@ impl Withheld {
         Ok((left, Withheld { records, rows }))
     }
 
-    /// Every row of the fold of which some records are withheld and some are left, with how many.
+    /// The rows of which some but not all records are withheld, with the number of withheld and
+    /// remaining records.
     pub fn divided(&self) -> impl Iterator<Item = (u32, (u64, u64))> {
         let records = self.records.iter().enumerate();
-        records.filter(|(_, (out, left))| *out > 0 && *left > 0).map(|(row, &records)| (row as u32, records))
+        records
+            .filter(|(_, (out, left))| *out > 0 && *left > 0)
+            .map(|(row, &records)| (row as u32, records))
     }
 
-    /// The row that what is left of a row of the fold became; `None` if nothing is left.
+    /// The new row of a row of the fold; `None` if no records remain.
     pub fn row(&self, row: usize) -> Option<u32> {
-        self.rows.get(row).copied().filter(|row| *row != GONE)
+        self.rows.get(row).copied().filter(|row| *row != REMOVED)
     }
 
-    /// How many records are withheld altogether.
+    /// The total number of withheld records.
     pub fn total(&self) -> u64 {
         self.records.iter().map(|(out, _)| out).sum()
     }
@@ -61,12 +66,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_of_which_nothing_is_left_are_gone() {
+    fn rows_without_remaining_records_are_removed() {
         let records = ["a", "a", "b", "c", "c", "c"].map(|text| vec![Some(text)]);
         let folded = Folded::from_records(&["x"], records, false);
         let (left, withheld) = Withheld::take(folded.clone(), vec![1, 1, 0]).unwrap();
         assert_eq!(left.canonical(), [(vec![Some("a")], 1), (vec![Some("c")], 3)]);
-        assert_eq!((0..3).map(|row| withheld.row(row)).collect::<Vec<_>>(), [Some(0), None, Some(1)]);
+        assert_eq!(
+            (0..3).map(|row| withheld.row(row)).collect::<Vec<_>>(),
+            [Some(0), None, Some(1)]
+        );
         assert_eq!((withheld.total(), left.read), (2, 6));
         assert!(Withheld::take(folded, vec![3, 0, 0]).is_err());
     }

@@ -1,4 +1,4 @@
-//! The published cells that follow from a row's number, and the order of rows by them.
+//! The texts of published columns, and the order of rows by these texts.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -9,32 +9,36 @@ use incrowd_core::plan::mean_text;
 use incrowd_core::{GroupId, Plan};
 use rayon::prelude::*;
 
+use crate::intern::Interner;
+use crate::records::assign::RecordsByRow;
+use crate::records::{StoredCell, StoredRecords};
 use crate::sink::{MOST_BYTES, Renderer};
 use crate::{Content, Output, shape};
 
-/// The number of no text.
+/// The index that means no text.
 pub(crate) const NO_TEXT: u32 = u32::MAX;
 
-/// Texts of a column in the spelling of the sink.
+/// The texts of a column, formatted for the sink.
 #[derive(Default)]
 pub(crate) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<u32>,
-    /// The texts that stand for nothing; empty if there are none.
+    /// For each text, whether it is a null. Empty if there are no nulls.
     nulls: Vec<bool>,
-    /// For each text the first one that reads the same.
+    /// For each text, the index of the first equal text.
     first: OnceLock<Vec<u32>>,
-    /// The texts as values of the type that is written.
+    /// The texts as values of the published type.
     values: OnceLock<Option<ArrayRef>>,
-    /// Which of them are published, if that was asked.
+    /// For each text, whether it is published, if that was computed.
     published: Option<Vec<bool>>,
     dictionary: OnceLock<Option<Dictionary>>,
 }
 
-/// The texts that are published, each once and sorted: it tells neither what was left out nor what came first.
+/// The distinct published texts, sorted. It reveals neither suppressed values nor the order of the
+/// input.
 pub(crate) struct Dictionary {
     pub(crate) values: ArrayRef,
-    /// For each text its place there, or [`NO_TEXT`].
+    /// For each text, its index in `values`, or [`NO_TEXT`].
     pub(crate) places: Vec<u32>,
 }
 
@@ -53,18 +57,18 @@ impl Texts {
         self.ends.len()
     }
 
-    /// Whether a text stands for nothing.
+    /// Whether a text is a null.
     pub(crate) fn is_null(&self, index: u32) -> bool {
         self.nulls.get(index as usize) == Some(&true)
     }
 
-    /// Whether some text does.
+    /// Whether any text is a null.
     pub(crate) fn has_nulls(&self) -> bool {
         self.nulls.contains(&true)
     }
 
-    /// Which text a reader sees: texts that read the same are one, and a null is none. Two numbers for one text would tell
-    /// apart what looks alike.
+    /// The index of the first text that is equal to a text, or [`NO_TEXT`] for a null. Two indices
+    /// for equal texts would distinguish records that are equal in the release.
     pub(crate) fn as_read(&self, index: u32) -> u32 {
         let first = self.first.get_or_init(|| {
             let mut places: HashMap<&[u8], u32> = HashMap::with_capacity(self.len());
@@ -74,16 +78,24 @@ impl Texts {
         first[index as usize]
     }
 
-    /// The texts as values, read once.
-    pub(crate) fn values(&self, read: impl Fn(&StringArray) -> Option<ArrayRef>) -> Option<ArrayRef> {
-        let all = || (0..self.len() as u32).map(|i| self.get(i).map(std::str::from_utf8).transpose());
-        let values = self.values.get_or_init(|| read(&all().collect::<Result<StringArray, _>>().ok()?));
+    /// The texts as values of the published type, converted once.
+    pub(crate) fn values(
+        &self,
+        read: impl Fn(&StringArray) -> Option<ArrayRef>,
+    ) -> Option<ArrayRef> {
+        let all =
+            || (0..self.len() as u32).map(|i| self.get(i).map(std::str::from_utf8).transpose());
+        let values =
+            self.values.get_or_init(|| read(&all().collect::<Result<StringArray, _>>().ok()?));
         values.clone()
     }
 
-    /// The dictionary of the texts that are published, made once; `None` if nobody asked which those are, or if one of them
-    /// cannot be read.
-    pub(crate) fn dictionary(&self, read: impl Fn(&StringArray) -> Option<ArrayRef>) -> Option<&Dictionary> {
+    /// The dictionary of the published texts, made once. `None` if it was not computed which texts
+    /// are published, or if a text cannot be converted.
+    pub(crate) fn dictionary(
+        &self,
+        read: impl Fn(&StringArray) -> Option<ArrayRef>,
+    ) -> Option<&Dictionary> {
         let make = || {
             let published = self.published.as_ref()?;
             let mut kept: Vec<(&[u8], u32)> = (0..self.len() as u32)
@@ -104,7 +116,7 @@ impl Texts {
         self.dictionary.get_or_init(make).as_ref()
     }
 
-    /// The dictionary of texts so few that they are numbered for a whole file.
+    /// The dictionary, if the texts are few enough to be numbered for a whole file.
     pub(crate) fn numbered(&self) -> Option<&Dictionary> {
         if self.published.is_none() || self.bytes.len() > MOST_BYTES {
             return None;
@@ -112,10 +124,28 @@ impl Texts {
         self.dictionary(|all| Some(Arc::new(all.clone())))
     }
 
-    /// Texts of which `None` is a null where the format has one, and an empty cell or `shown` otherwise.
-    fn new<'a>(texts: impl Iterator<Item = Option<&'a str>>, shown: &str, renderer: &Renderer) -> Texts {
+    /// The texts of a dictionary, formatted for the sink. Code 0 is a null.
+    fn of_dictionary(dictionary: &Interner, renderer: &Renderer) -> Texts {
+        let mut all = Texts { ends: vec![0], ..Texts::default() };
+        for code in 1..=dictionary.len() {
+            renderer.spell(dictionary.text(code).unwrap_or_default(), &mut all.bytes);
+            all.ends.push(all.bytes.len() as u32);
+        }
+        all.nulls = vec![false; all.ends.len()];
+        all.nulls[0] = true;
+        all
+    }
+
+    /// Formats texts. `None` is a null in formats that have nulls, and otherwise an empty cell or
+    /// `shown`.
+    fn new<'a>(
+        texts: impl Iterator<Item = Option<&'a str>>,
+        shown: &str,
+        renderer: &Renderer,
+    ) -> Texts {
         let texts: Vec<Option<&str>> = texts.collect();
-        let own: Vec<String> = texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect();
+        let own: Vec<String> =
+            texts.iter().map(|text| text.unwrap_or_default().to_owned()).collect();
         let own = renderer.numbers(&own);
         let mut all = Texts::default();
         for (text, own) in texts.iter().zip(own.iter()) {
@@ -130,19 +160,39 @@ impl Texts {
     }
 }
 
-/// The cells of published columns that follow from a row's number.
+/// Records with passthrough columns, and the records of each row.
+pub(crate) struct Passthrough<'a> {
+    pub(crate) records: &'a StoredRecords,
+    pub(crate) by_row: RecordsByRow,
+}
+
+/// The texts of published columns, and the mapping from rows to texts.
 pub(crate) struct Cells<'a> {
     pub(crate) plan: &'a Plan<'a>,
+    /// The content and the texts of each column. For a passthrough column with too many values the
+    /// texts are empty, and each cell is looked up in the records.
     pub(crate) columns: Vec<(Content, Arc<Texts>)>,
+    /// For each passthrough column, its position in the stored records.
+    pub(crate) stored: Vec<Option<usize>>,
 }
 
 impl<'a> Cells<'a> {
-    pub(crate) fn new(plan: &'a Plan<'a>, output: &Output, renderer: &Renderer) -> Cells<'a> {
+    pub(crate) fn new(
+        plan: &'a Plan<'a>,
+        output: &Output,
+        renderer: &Renderer,
+        passthrough: Option<&Passthrough<'_>>,
+    ) -> Cells<'a> {
         let used = Used::new(plan);
+        let position = |(name, content): &(String, Content)| match content {
+            Content::Passthrough => passthrough?.records.position(name),
+            _ => None,
+        };
+        let stored: Vec<Option<usize>> = output.columns.iter().map(position).collect();
         let columns = output.columns.par_iter().enumerate().map(|(column, (name, content))| {
             let shown = output.shape.shown.as_deref().unwrap_or(&output.missing);
             let labels = |q: usize| plan.labels(q).iter().map(String::as_str);
-            // A column that is not shown in any other way keeps its labels: what is missing is one of them.
+            // A column that is published as labels keeps the label of a missing value.
             let is_shaped = |name: &String| output.shape.quasi.contains(name);
             let present = |label: &&str| !label.is_empty() && *label != output.missing;
             let mut texts = match *content {
@@ -150,80 +200,100 @@ impl<'a> Cells<'a> {
                     Texts::new(labels(q).map(|label| Some(label).filter(present)), shown, renderer)
                 }
                 Content::Quasi(q) => Texts::new(labels(q).map(Some), shown, renderer),
-                Content::Low(q) => Texts::new(labels(q).map(|label| shape::ends(label).0), "", renderer),
-                Content::High(q) => Texts::new(labels(q).map(|label| shape::ends(label).1), "", renderer),
+                Content::Low(q) => {
+                    Texts::new(labels(q).map(|label| shape::ends(label).0), "", renderer)
+                }
+                Content::High(q) => {
+                    Texts::new(labels(q).map(|label| shape::ends(label).1), "", renderer)
+                }
                 Content::Mean(q) => {
                     let means: Vec<Option<String>> =
                         plan.means(q).into_iter().map(|mean| mean.map(mean_text)).collect();
                     Texts::new(means.iter().map(Option::as_deref), "", renderer)
                 }
-                Content::List(q) if renderer.has_null() => {
-                    Texts::new(labels(q).map(|label| Some(label).filter(|label| *label != "*")), "", renderer)
-                }
+                Content::List(q) if renderer.has_null() => Texts::new(
+                    labels(q).map(|label| Some(label).filter(|label| *label != "*")),
+                    "",
+                    renderer,
+                ),
                 Content::List(q) => Texts::new(labels(q).map(Some), shown, renderer),
                 Content::Sensitive(s) | Content::Category(s) => {
                     let column = &plan.dataset().sensitive()[s];
-                    let values = column.values.iter().enumerate().map(|(code, value)| match content {
-                        _ if column.missing == Some(code as u32) => None,
-                        Content::Category(_) => Some(column.category_name(code as u32).unwrap_or("*")),
-                        _ => Some(value.as_str()),
-                    });
+                    let values =
+                        column.values.iter().enumerate().map(|(code, value)| match content {
+                            _ if column.missing == Some(code as u32) => None,
+                            Content::Category(_) => {
+                                Some(column.category_name(code as u32).unwrap_or("*"))
+                            }
+                            _ => Some(value.as_str()),
+                        });
                     Texts::new(values, shown, renderer)
                 }
                 Content::OfGroup => {
                     Texts::new(output.by_group.iter().map(|text| Some(text.as_str())), "", renderer)
                 }
-                Content::Carried => Texts::default(),
+                Content::Passthrough => {
+                    let records = passthrough.zip(stored[column]);
+                    let dictionary = records.and_then(|(own, at)| own.records.dictionary(at));
+                    dictionary
+                        .map_or_else(Texts::default, |own| Texts::of_dictionary(own, renderer))
+                }
             };
-            if renderer.has_dictionary(column, texts.bytes.len()) && *content != Content::Carried {
-                texts.published = Some(used.texts(*content, texts.len()));
+            let has_texts = !texts.ends.is_empty();
+            if has_texts && renderer.has_dictionary(column, texts.bytes.len()) {
+                texts.published = Some(match passthrough.zip(stored[column]) {
+                    Some((own, stored)) => used.stored_texts(own, stored, texts.len()),
+                    None => used.texts(*content, texts.len()),
+                });
             }
             (*content, Arc::new(texts))
         });
         let columns: Vec<(Content, Arc<Texts>)> = columns.collect();
         renderer.prepare(&columns.iter().map(|(_, texts)| texts.as_ref()).collect::<Vec<_>>());
-        Cells { plan, columns }
+        Cells { plan, columns, stored }
     }
 
-    /// The cell of a column that is not carried.
+    /// The text of a column whose cells are equal for all records of a group.
     #[inline]
-    pub(crate) fn cell(&self, row: (u32, GroupId), column: usize) -> Option<&[u8]> {
-        match self.code(row, column) {
-            NO_TEXT => None,
-            code => self.columns[column].1.get(code),
+    pub(crate) fn of_group(&self, group: GroupId, column: usize) -> Option<&[u8]> {
+        let (content, texts) = &self.columns[column];
+        match *content {
+            Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
+                texts.get(self.plan.cells(group)[q])
+            }
+            Content::Mean(_) | Content::OfGroup => texts.get(group.0),
+            Content::Sensitive(_) | Content::Category(_) | Content::Passthrough => None,
         }
     }
 
-    /// Which text of its column a cell is; none if it is carried.
-    #[inline]
+    /// The index of a row's text in a column. Passthrough columns have none.
     pub(crate) fn code(&self, (row, group): (u32, GroupId), column: usize) -> u32 {
         match self.columns[column].0 {
             Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
                 self.plan.cells(group)[q]
             }
-            Content::Mean(_) => group.0,
+            Content::Mean(_) | Content::OfGroup => group.0,
             Content::Sensitive(s) | Content::Category(s) => {
                 self.plan.dataset().sensitive_codes(row as usize)[s]
             }
-            Content::OfGroup => group.0,
-            Content::Carried => NO_TEXT,
+            Content::Passthrough => NO_TEXT,
         }
     }
 
-    /// The texts of a column that is not carried.
+    /// The texts of a column. `None` if they must be looked up in the records.
     pub(crate) fn texts(&self, column: usize) -> Option<&Arc<Texts>> {
-        let (content, texts) = &self.columns[column];
-        (*content != Content::Carried).then_some(texts)
+        let texts = &self.columns[column].1;
+        (self.stored[column].is_none() || texts.len() > 0).then_some(texts)
     }
 
-    /// A row with its group; rows asked for are published, so they have one.
+    /// A row with its group. The row must be published, so it has a group.
     #[inline]
     pub(crate) fn row(&self, row: u32) -> (u32, GroupId) {
         (row, self.plan.partition().group(row as usize).unwrap_or(GroupId(0)))
     }
 }
 
-/// Which groups have published records, found once for all columns that ask.
+/// The groups with published records, computed once for all columns.
 struct Used<'a> {
     plan: &'a Plan<'a>,
     groups: OnceLock<Vec<bool>>,
@@ -253,7 +323,25 @@ impl<'a> Used<'a> {
         })
     }
 
-    /// Which texts of a column are published.
+    /// For each text of a passthrough column, whether it is published.
+    fn stored_texts(&self, own: &Passthrough<'_>, column: usize, texts: usize) -> Vec<bool> {
+        // Without the cells no text counts as published, so that writing fails and reveals nothing.
+        let Ok(cells) = own.records.cells(Vec::new) else { return vec![false; texts] };
+        let used: Vec<AtomicBool> = (0..texts).map(|_| AtomicBool::new(false)).collect();
+        let rows = (0..self.plan.dataset().rows()).into_par_iter().with_min_len(1 << 12);
+        rows.filter(|row| self.group(*row).is_some()).for_each(|row| {
+            for &id in own.by_row.of_row(row) {
+                if let StoredCell::Code(code) = cells.get(id, column)
+                    && !used[code as usize].load(Ordering::Relaxed)
+                {
+                    used[code as usize].store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        used.into_iter().map(AtomicBool::into_inner).collect()
+    }
+
+    /// For each text of a column, whether it is published.
     fn texts(&self, content: Content, texts: usize) -> Vec<bool> {
         let (plan, data) = (self.plan, self.plan.dataset());
         let mut used = vec![false; texts];
@@ -284,14 +372,16 @@ impl<'a> Used<'a> {
     }
 }
 
-/// How many records of each row are published.
+/// The number of published records of each row.
 pub(crate) fn published(plan: &Plan<'_>) -> Vec<u64> {
-    let records = |row| if plan.partition().group(row).is_some() { plan.dataset().weight(row) } else { 0 };
+    let records =
+        |row| if plan.partition().group(row).is_some() { plan.dataset().weight(row) } else { 0 };
     (0..plan.dataset().rows()).into_par_iter().map(records).collect()
 }
 
-/// Published rows sorted by their cells: first the quasi-identifiers as printed, then the sensitive values. Returns for each
-/// row its rank; rows that look alike share one. Suppressed rows come last.
+/// Sorts published rows by their cells: first the quasi-identifiers as printed, then the sensitive
+/// values. Returns the rank of each row. Rows with equal cells share a rank. Suppressed rows come
+/// last.
 pub(crate) fn ranks(plan: &Plan<'_>) -> Vec<u32> {
     let width = plan.dataset().quasi().len();
     let mut rank_of_label: Vec<Vec<u32>> = Vec::with_capacity(width);
@@ -301,7 +391,7 @@ pub(crate) fn ranks(plan: &Plan<'_>) -> Vec<u32> {
         order.sort_by(|&a, &b| labels[a as usize].cmp(&labels[b as usize]));
         let mut rank = vec![0; labels.len()];
         order.iter().enumerate().for_each(|(r, &label)| rank[label as usize] = r as u32);
-        // Equal texts of different spans read the same.
+        // Different intervals may have equal texts, which share a rank.
         for pair in order.windows(2) {
             if labels[pair[0] as usize] == labels[pair[1] as usize] {
                 rank[pair[1] as usize] = rank[pair[0] as usize];
@@ -347,7 +437,8 @@ mod tests {
             harmless: false,
             escape: Default::default(),
         };
-        let mut texts = Texts::new(["other", "", "a", "other", ""].into_iter().map(Some), "", &renderer);
+        let mut texts =
+            Texts::new(["other", "", "a", "other", ""].into_iter().map(Some), "", &renderer);
         texts.nulls = vec![false, true, false, false, false];
         let read: Vec<u32> = (0..5).map(|i| texts.as_read(i)).collect();
         assert_eq!(read, [0, NO_TEXT, 2, 0, 4]);

@@ -1,27 +1,31 @@
-//! Codes of cells that come as numbers: of texts, or as whole numbers. What was looked up for one batch is kept for the next.
+//! Codes of dictionary-encoded cells and of integer cells. Lookups of one batch are reused for the
+//! next.
 
 use arrow_array::{Array, StringArray};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-/// A text, or a number, that was not looked up yet.
+/// Marks a text or a number that was not looked up yet.
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
-/// So many texts for each record of a batch are few: making room for their codes costs less than looking records up.
+/// The maximum number of dictionary texts per record of a batch. With more, allocating their codes
+/// costs more than looking up the records.
 const FEW: usize = 2;
 
-/// The codes of the texts that a column keeps once.
+/// The codes of the texts of an Arrow dictionary.
 #[derive(Default)]
 pub(crate) struct TextCodes {
-    /// The texts; while they are kept, no other texts can lie where they lie.
+    /// The texts. They are kept alive, so that no other texts can have the same address.
     texts: Option<StringArray>,
-    /// For each its code, or [`UNKNOWN`]. Empty if there are so many of them that another batch must come before it is worth it.
+    /// The code of each text, or [`UNKNOWN`]. Empty if there are too many texts for the batches so
+    /// far.
     codes: Vec<u32>,
 }
 
 impl TextCodes {
-    /// The codes of these texts as far as they are known; `None` if they are too many for a batch of so many records. Texts that
-    /// lie where those of the batch before lie are the same.
+    /// The codes of these texts as far as they are known. `None` if there are too many texts for a
+    /// new dictionary in a batch of this number of records. Texts with the address of the last
+    /// batch's texts are the same texts.
     pub(crate) fn of(&mut self, texts: &StringArray, records: usize) -> Option<&mut [u32]> {
         let again = self.texts.as_ref().is_some_and(|known| {
             known.len() == texts.len()
@@ -42,13 +46,13 @@ impl TextCodes {
     }
 }
 
-/// Numbers from 0 up to here have a place of their own.
+/// Numbers below this limit are looked up by index.
 const SMALL: usize = 1 << 17;
 
-/// The codes of whole numbers.
+/// The codes of integers.
 #[derive(Default)]
 pub(crate) struct NumberCodes {
-    /// By the number itself.
+    /// Codes indexed by the number.
     small: Vec<u32>,
     others: HashMap<i64, u32, FixedState>,
 }
@@ -66,7 +70,8 @@ impl NumberCodes {
         match usize::try_from(number).ok().filter(|place| *place < SMALL) {
             Some(place) => {
                 if self.small.len() <= place {
-                    // Whatever lies in the room that is made was not met: it would have made it.
+                    // The new entries have no codes yet: a code would have extended the list
+                    // before.
                     self.small.resize((place + 1).next_power_of_two(), UNKNOWN);
                 }
                 self.small[place] = code;
@@ -115,10 +120,10 @@ mod tests {
         assert_eq!(codes.of(&few, 1), Some(&mut [UNKNOWN, UNKNOWN][..]));
         codes.of(&few, 1).unwrap()[1] = 7;
         assert_eq!(codes.of(&few.clone(), 1), Some(&mut [UNKNOWN, 7][..]));
-        // As long, and somewhere else.
+        // Equal length, but another address.
         let others: StringArray = ["a", "b"].into_iter().map(Some).collect();
         assert_eq!(codes.of(&others, 1), Some(&mut [UNKNOWN, UNKNOWN][..]));
-        // A part of them is not all of them.
+        // A slice has the same address but another length.
         codes.of(&others, 1).unwrap()[0] = 3;
         assert_eq!(codes.of(&others.slice(0, 1), 1), Some(&mut [UNKNOWN][..]));
         let many: StringArray = (0..9).map(|n| Some(n.to_string())).collect();

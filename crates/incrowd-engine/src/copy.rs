@@ -1,4 +1,5 @@
-//! Copying a table through the same reader and writer that anonymization uses: the yardstick of the benchmarks.
+//! Copies a table with the reader and the writer of anonymization. It is the baseline of the
+//! benchmarks.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -32,8 +33,8 @@ impl<R: Records> Rows for Whole<'_, R> {
         None
     }
 
-    fn code(&self, _: usize, _: usize) -> u32 {
-        NO_TEXT
+    fn codes(&self, rows: &[usize], _: usize, out: &mut Vec<u32>) {
+        out.extend(rows.iter().map(|_| NO_TEXT));
     }
 }
 
@@ -46,7 +47,8 @@ struct Copier<'a> {
 
 impl Worker for Copier<'_> {
     fn visit<R: Records>(&mut self, _: Place, records: &R) -> Result<(), Trouble> {
-        let says = |e: incrowd_core::Error| Trouble { record: 0, says: format!(": {e}"), help: None };
+        let says =
+            |e: incrowd_core::Error| Trouble { record: 0, says: format!(": {e}"), help: None };
         let block = match self.renderer {
             Renderer::Text { delimiter, .. } => {
                 let mut out = Vec::with_capacity(records.len() * self.columns * 8);
@@ -55,7 +57,8 @@ impl Worker for Copier<'_> {
                         if column > 0 {
                             out.push(*delimiter);
                         }
-                        self.renderer.spell(records.get(record, column).unwrap_or_default(), &mut out);
+                        self.renderer
+                            .spell(records.get(record, column).unwrap_or_default(), &mut out);
                     }
                     out.push(b'\n');
                 }
@@ -71,36 +74,33 @@ impl Worker for Copier<'_> {
     }
 }
 
-/// Reads, parses and writes a table without changing it, in whatever order its parts finish; returns the records.
+/// Reads, parses and writes a table without changing it. The order of the records may change.
+/// Returns the number of records.
 pub fn copy(from: &Path, to: &Path, options: &Options, progress: &dyn Progress) -> Result<u64> {
     let source = Source::open(&[from.to_owned()], options)?;
     let wanted: Vec<usize> = (0..source.columns().len()).collect();
     let columns: Vec<(String, DataType)> = wanted
         .iter()
         .map(|&i| {
-            (source.column(i).name.clone(), source.column(i).data_type.clone().unwrap_or(DataType::Utf8))
+            (
+                source.column(i).name.clone(),
+                source.column(i).data_type.clone().unwrap_or(DataType::Utf8),
+            )
         })
         .collect();
     let target = Pending::create(to)?;
     let format = Format::of_path(to)?;
     let renderer = Renderer::new(to, format, &columns, crate::Dialect::default());
-    let sink =
-        Mutex::new(Sink::create(Box::new(target.writer()?), to.to_owned(), format, &renderer, &columns)?);
+    let sink = Mutex::new(Sink::create(
+        Box::new(target.writer()?),
+        to.to_owned(),
+        format,
+        &renderer,
+        &columns,
+    )?);
     progress.step("copying", Some(source.bytes()));
     let worker = || Copier { renderer: &renderer, columns: wanted.len(), sink: &sink, records: 0 };
-    // A line break inside quotes makes the reader start again, and so must the writer.
-    let again = || -> Result<Sink> {
-        let mut file = target.writer()?;
-        let failed = |e| crate::pending::write_failed(to, &e);
-        file.restart().map_err(failed)?;
-        Sink::create(Box::new(file), to.to_owned(), format, &renderer, &columns)
-    };
-    let restarted = Mutex::new(Ok(()));
-    let scan = source.scan(&wanted, worker, progress, || match again() {
-        Ok(fresh) => *sink.lock().expect("no worker is left") = fresh,
-        Err(error) => *restarted.lock().expect("no worker is left") = Err(error),
-    })?;
-    restarted.into_inner().expect("no worker is left")?;
+    let scan = source.scan(&wanted, worker, progress)?;
     let records = scan.workers.iter().map(|w| w.records).sum();
     drop(scan);
     sink.into_inner().expect("no worker is left").finish()?;

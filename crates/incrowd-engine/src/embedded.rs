@@ -1,50 +1,56 @@
-//! The engine for one machine.
+//! The engine for a single machine.
 
 use std::path::{Path, PathBuf};
 
 use arrow_schema::DataType;
-use incrowd_core::number::{Number, looks_numeric, parse_number};
+use incrowd_core::number::{Number, is_quantity, looks_numeric, parse_number};
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
 use rayon::prelude::*;
 
 use crate::Note;
-use crate::beside::Beside;
-use crate::fold::{RowIndex, Told, fold, fold_with};
+use crate::fold::{Keeping, WrittenRecords, fold, fold_with};
 use crate::formula::read_formulas;
 use crate::private_stream::PrivateStream;
+use crate::record_values::ExaminedColumns;
+use crate::records::{MEMORY, StoredRecords};
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Format, Options, Place, Records, Source, Trouble, Worker};
-use crate::store::{FileStore, MemoryStore, Places, Store, TableColumn};
-use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Sent, Shape, emit, replay, shape};
+use crate::store::{FileStore, MemoryStore, Occupied, Places, Store, TableColumn};
+use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Sent, Shape, emit, shape};
 
-/// The engine for one machine: a table in files or in memory, and a store for what is released of it.
+/// The engine for a single machine: a source with the table, and a store for the release.
 #[derive(Debug)]
 pub struct Embedded {
     source: Source,
     store: Box<dyn Store>,
-    last: Option<(FoldSpec, Option<RowIndex>)>,
-    /// Whose records the staged tables have, where a person may have several: in the order of the records.
+    /// Per-record data of the last fold, for passthrough columns.
+    records: Option<StoredRecords>,
+    /// Upper limit for the bytes of those cells in memory.
+    memory: u64,
+    /// The person of each record of the staged tables, in the order of the published records.
+    /// Present only where a person may have several records.
     persons: Vec<Option<PrivateStream>>,
-    /// How many people the rows of the staged tables stand for, and their records: then the stream has rows in place of persons.
+    /// The sampling weights of the rows of the staged tables, with their counts. If present, the
+    /// private stream has row indices in place of persons.
     weighed: Vec<Option<Weighed>>,
-    /// What the staged tables show in another way than its label.
+    /// For each staged table, the columns that are published in another form than their labels.
     shapes: Vec<Shape>,
-    /// What a database sent for the last fold.
+    /// The amount of data that a database sent for the last fold.
     sent: Option<Sent>,
 }
 
-/// How many people rows stand for, and how many records they have.
+/// For each row, the sum of sampling weights and the count.
 #[derive(Debug)]
 struct Weighed(Vec<(u64, u64)>);
 
 impl Weighed {
     fn of(data: &Dataset) -> Option<Weighed> {
         let own = |row| (data.represented(row), data.weight(row));
-        data.is_weighed().then(|| Weighed((0..data.rows()).map(own).collect()))
+        data.has_sampling_weights().then(|| Weighed((0..data.rows()).map(own).collect()))
     }
 
-    /// What so many records of a row stand for.
+    /// The sampling weight of `records` records of a row: their share of the row's sum.
     fn share(&self, row: u32, records: u64) -> u64 {
         let (represented, all) = self.0[row as usize];
         let own = u128::from(represented) * u128::from(records) / u128::from(all.max(1));
@@ -53,30 +59,39 @@ impl Weighed {
 }
 
 impl Embedded {
-    /// Takes a table from one place and puts releases in another.
+    /// Makes an engine that reads from `source` and publishes to `store`.
     pub fn new(source: Source, store: impl Store + 'static) -> Embedded {
         Embedded::with_store(source, Box::new(store))
     }
 
-    /// The same with a store of any kind.
+    /// Makes an engine with a boxed store.
     pub fn with_store(source: Source, store: Box<dyn Store>) -> Embedded {
         let (persons, weighed, shapes) = (Vec::new(), Vec::new(), Vec::new());
-        Embedded { source, store, last: None, persons, weighed, shapes, sent: None }
+        let (records, memory, sent) = (None, MEMORY, None);
+        Embedded { source, store, records, memory, persons, weighed, shapes, sent }
     }
 
-    /// A table in files, and releases in files.
+    /// Sets the upper limit for the bytes of passthrough cells in memory. Further cells go to an
+    /// unnamed temporary file in the directory of the release.
+    #[must_use]
+    pub fn with_memory(self, bytes: u64) -> Embedded {
+        Embedded { memory: bytes, ..self }
+    }
+
+    /// Makes an engine that reads files and publishes files.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Embedded> {
         Ok(Embedded::new(Source::open(paths, options)?, FileStore::default()))
     }
 
-    /// A table in memory, and releases in memory; the store gives access to them.
+    /// Makes an engine that reads a table in memory and publishes to memory. The returned store
+    /// gives access to the releases.
     pub fn in_memory(table: &Batches) -> Result<(Embedded, MemoryStore)> {
         let store = MemoryStore::new();
         Ok((Embedded::new(Source::of_batches(table)?, store.clone()), store))
     }
 }
 
-/// The type of a published column in formats that have types.
+/// The type of a published column in typed formats.
 pub(crate) fn published_type(
     source: &Source,
     name: &str,
@@ -84,10 +99,11 @@ pub(crate) fn published_type(
     plan: &Plan<'_>,
 ) -> Result<DataType> {
     let own = || -> Result<Option<DataType>> {
-        // A column that the table does not have was made for the release.
+        // A column that the source does not have was made for the release.
         let position = source.columns().iter().position(|own| own == name);
         let own = position.and_then(|at| source.column(at).data_type.clone());
-        // A list may lack elements, which its text does not tell.
+        // A list may contain missing elements, which its text does not show. So it is published as
+        // text.
         let is_list = |own: &DataType| matches!(own, DataType::List(_) | DataType::LargeList(_));
         Ok(own.map(|own| if is_list(&own) { DataType::Utf8 } else { own }))
     };
@@ -97,40 +113,47 @@ pub(crate) fn published_type(
         Content::Low(q) | Content::High(q) => {
             let end = |label: &String| {
                 let (low, high) = shape::ends(label);
-                if matches!(content, Content::Low(_)) { low } else { high }.unwrap_or_default().to_owned()
+                if matches!(content, Content::Low(_)) { low } else { high }
+                    .unwrap_or_default()
+                    .to_owned()
             };
             let found = sniffed(&plan.labels(q).iter().map(end).collect::<Vec<_>>());
             Ok(if found == DataType::Utf8 { DataType::Int64 } else { found })
         }
         Content::Mean(_) => Ok(DataType::Float64),
         Content::List(_) => Ok(DataType::new_list(DataType::Utf8, true)),
-        Content::Carried => Ok(own()?.unwrap_or(DataType::Utf8)),
-        Content::Sensitive(s) => Ok(own()?.unwrap_or_else(|| sniffed(&plan.dataset().sensitive()[s].values))),
+        Content::Passthrough => Ok(own()?.unwrap_or(DataType::Utf8)),
+        Content::Sensitive(s) => {
+            Ok(own()?.unwrap_or_else(|| sniffed(&plan.dataset().sensitive()[s].values)))
+        }
     }
 }
 
-/// How many texts a column has that follows from the plan, at most.
+/// An upper limit for the number of distinct texts of a column that follows from the plan.
 fn texts_of(plan: &Plan<'_>, content: Content) -> Option<usize> {
     match content {
         Content::Quasi(q) | Content::Low(q) | Content::High(q) | Content::List(q) => {
             Some(plan.labels(q).len())
         }
-        Content::Sensitive(s) | Content::Category(s) => Some(plan.dataset().sensitive()[s].values.len()),
+        Content::Sensitive(s) | Content::Category(s) => {
+            Some(plan.dataset().sensitive()[s].values.len())
+        }
         Content::Mean(_) | Content::OfGroup => Some(plan.partition().groups()),
-        Content::Carried => None,
+        Content::Passthrough => None,
     }
 }
 
-/// Numbers stay numbers when text becomes a typed format.
+/// The type of a text column in a typed format: numbers stay numbers.
 fn sniffed(values: &[String]) -> DataType {
     let mut present = values.iter().filter(|v| !v.is_empty()).peekable();
-    // Digits that do not fit 64 bits are a code, and rounding would make two codes one.
-    let whole = |v: &str| !v.contains(['.', 'e', 'E']);
-    let exact =
-        |v: &String| looks_numeric(v) && (!whole(v) || matches!(parse_number(v), Some(Number::Integer(_))));
+    // Numbers that the type would round stay texts. Rounding would change values and could make two
+    // different values equal.
+    let whole = |v: &String| is_quantity(v) && matches!(parse_number(v), Some(Number::Integer(_)));
+    let all_whole = present.clone().all(whole);
+    let exact = |v: &String| all_whole || looks_numeric(v);
     if present.peek().is_none() || !present.clone().all(exact) {
         DataType::Utf8
-    } else if present.all(|v| matches!(parse_number(v), Some(Number::Integer(_)))) {
+    } else if all_whole {
         DataType::Int64
     } else {
         DataType::Float64
@@ -138,24 +161,32 @@ fn sniffed(values: &[String]) -> DataType {
 }
 
 impl Embedded {
-    fn begin_table(&mut self, table: usize, plan: &Plan<'_>, output: &Output) -> Result<(Renderer, Sink)> {
+    fn begin_table(
+        &mut self,
+        table: usize,
+        plan: &Plan<'_>,
+        output: &Output,
+    ) -> Result<(Renderer, Sink)> {
         let described = output.columns.iter().map(|(name, content)| {
-            let as_it_is = matches!(content, Content::Carried | Content::Sensitive(_));
+            let as_it_is = matches!(content, Content::Passthrough | Content::Sensitive(_));
             let own = self.source.columns().iter().position(|own| own == name).filter(|_| as_it_is);
             let sql = own.and_then(|at| self.source.column(at).sql);
             let data_type = published_type(&self.source, name, *content, plan)?;
-            let stated = output.says.iter().find(|(column, _)| column == name).map(|(_, says)| *says);
+            let stated =
+                output.says.iter().find(|(column, _)| column == name).map(|(_, says)| *says);
             let says = stated.unwrap_or_else(|| content.says(plan));
             Ok(TableColumn { name: name.clone(), data_type, sql, says })
         });
         let described = described.collect::<Result<Vec<_>>>()?;
         let staging = self.store.stage(table, &described)?;
         let mut columns = Vec::with_capacity(output.columns.len());
-        for ((name, content), TableColumn { data_type, .. }) in output.columns.iter().zip(described) {
+        for ((name, content), TableColumn { data_type, .. }) in output.columns.iter().zip(described)
+        {
             let data_type = match data_type {
-                // An Arrow file has one dictionary of a column, and which values will be carried is not known at its start.
+                // An Arrow file has one dictionary per column, at its start. The values of a
+                // passthrough column are not known then.
                 DataType::Dictionary(_, values)
-                    if *content == Content::Carried && staging.format == Format::Arrow =>
+                    if *content == Content::Passthrough && staging.format == Format::Arrow =>
                 {
                     *values
                 }
@@ -168,7 +199,8 @@ impl Embedded {
             .escaping(staging.escape);
         let texts = |column: usize| texts_of(plan, output.columns[column].1);
         let renderer = if staging.in_codes { renderer.in_codes(texts) } else { renderer };
-        let sink = Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
+        let sink =
+            Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
         Ok((renderer, sink))
     }
 }
@@ -180,8 +212,9 @@ impl Engine for Embedded {
 
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
         progress.step("reading", Some(self.source.bytes()));
-        let result = fold(&self.source, spec, progress)?;
-        self.last = Some((spec.clone(), result.index));
+        let keeping = Keeping { memory: self.memory, directory: self.store.spill() };
+        let result = fold(&self.source, spec, keeping, progress)?;
+        self.records = result.records;
         self.sent = result.sent;
         Ok(result.folded)
     }
@@ -199,6 +232,10 @@ impl Engine for Embedded {
         self.store.begin(&Places { reads, ..places.clone() })
     }
 
+    fn occupied(&self) -> Result<Occupied> {
+        self.store.occupied()
+    }
+
     fn stage(
         &mut self,
         table: usize,
@@ -211,37 +248,22 @@ impl Engine for Embedded {
         progress.step("writing", Some(data.records()));
         let suppressed_rows =
             (0..data.rows()).into_par_iter().filter(|&row| plan.partition().group(row).is_none());
-        let carries = output.columns.iter().any(|(_, content)| *content == Content::Carried);
-        let told = data.persons().is_some() || data.is_weighed();
-        let mut persons = told.then(|| PrivateStream::new(self.store.spill()));
-        let receipt = if carries {
-            let Some((spec, Some(index))) = &self.last else {
-                return Err(Error::bug("columns are carried but were not planned for"));
-            };
-            let (published, suppressed) = replay::replay(
-                &self.source,
-                spec,
-                index,
-                plan,
-                output,
-                &renderer,
-                sink,
-                self.store.spill(),
-                persons.as_mut(),
-                progress,
-            )?;
-            Receipt { published, suppressed }
-        } else {
-            let suppressed = suppressed_rows.map(|row| data.weight(row)).sum();
-            Receipt {
-                published: emit::emit(plan, output, &renderer, sink, persons.as_mut(), progress)?,
-                suppressed,
-            }
+        let passes = output.columns.iter().any(|(_, content)| *content == Content::Passthrough);
+        let is_followed = data.persons().is_some() || data.has_sampling_weights();
+        let mut persons = is_followed.then(|| PrivateStream::new(self.store.spill()));
+        let records = self.records.as_ref().filter(|_| passes);
+        let is_kept = |(name, content): &(String, Content)| {
+            *content != Content::Passthrough
+                || records.is_some_and(|own| own.position(name).is_some())
         };
+        if !output.columns.iter().all(is_kept) {
+            return Err(Error::bug("a passthrough column is published but was not kept"));
+        }
+        let published =
+            emit::emit(plan, output, &renderer, sink, records, persons.as_mut(), progress)?;
+        let suppressed = suppressed_rows.map(|row| data.weight(row)).sum();
+        let receipt = Receipt { published, suppressed };
         if receipt.published + receipt.suppressed != data.records() {
-            if carries {
-                return Err(Error::input("the input changed while it was read"));
-            }
             return Err(Error::bug(format!(
                 "{} records were published and {} suppressed of {}",
                 receipt.published,
@@ -262,7 +284,7 @@ impl Engine for Embedded {
         &self,
         table: usize,
         columns: &[String],
-        beside: Beside<'_>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let source = self.store.open(table)?;
@@ -270,13 +292,11 @@ impl Engine for Embedded {
         let persons = self.persons.get(table).and_then(Option::as_ref);
         let persons = persons.map(PrivateStream::read).transpose()?;
         let weighed = self.weighed.get(table).and_then(Option::as_ref);
-        let share = |row: u32, records: u64| weighed.map_or(0, |weighed| weighed.share(row, records));
+        let share =
+            |row: u32, records: u64| weighed.map_or(0, |weighed| weighed.share(row, records));
         let weights = weighed.map(|_| &share as &dyn Fn(u32, u64) -> u64);
-        let told = Told { numbers: persons.as_deref(), weights };
-        let mut read = source.read_shaped_of(columns, &shape, told, beside, progress)?;
-        if !beside.columns.is_empty() && weighed.is_none() {
-            read.seen.persons = persons;
-        }
+        let written = persons.as_deref().map(|numbers| WrittenRecords { numbers, weights });
+        let mut read = source.read_shaped_of(columns, &shape, written, beside, progress)?;
         if self.store.is_csv_safe(table) {
             read_formulas(&mut read.folded);
         }
@@ -284,6 +304,7 @@ impl Engine for Embedded {
     }
 
     fn publish(&mut self, manifest: &[u8]) -> Result<()> {
+        self.records = None;
         self.persons.clear();
         self.store.publish(manifest)
     }
@@ -297,6 +318,7 @@ impl Engine for Embedded {
     }
 
     fn discard(&mut self) {
+        self.records = None;
         self.persons.clear();
         self.store.discard();
     }
@@ -307,44 +329,50 @@ impl Engine for Embedded {
 }
 
 impl Source {
-    /// Reads a whole published table: its texts folded over the columns asked for, others looked at record by record, and the
-    /// digest of its bytes if the source computes one.
+    /// Reads a whole published table. Returns the fold of the requested columns, the columns that
+    /// are examined record by record, and the digest of the bytes if the source computes one.
     pub fn read_release(
         &self,
         columns: &[String],
-        beside: Beside<'_>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        self.read_release_of(columns, Told::default(), beside, progress)
+        self.read_release_of(columns, None, beside, progress)
     }
 
-    /// The same with what somebody knows of its records.
+    /// Like [`Source::read_release`], with the per-record data that the writer of the table
+    /// recorded.
     pub(crate) fn read_release_of(
         &self,
         columns: &[String],
-        told: Told<'_>,
-        beside: Beside<'_>,
+        written: Option<WrittenRecords<'_>>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let spec = FoldSpec { columns: columns.to_vec(), ..FoldSpec::default() };
         progress.step("verifying", Some(self.bytes()));
-        let result = fold_with(self, &spec, told, beside, progress)?;
+        let directory = std::env::temp_dir();
+        let keeping = Keeping { memory: MEMORY, directory: &directory };
+        let result = fold_with(self, &spec, written, beside, keeping, progress)?;
         let digest = result.digest.unwrap_or_default();
         let (folded, seen) = (result.folded, result.seen);
         Ok(ReadBack { folded, seen, digest, columns: self.columns().to_vec() })
     }
 
-    /// Folds the table, without a way to find its rows again.
+    /// Folds the table without storing data of single records.
     pub fn fold(&self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
         progress.step("reading", Some(self.bytes()));
-        Ok(fold(self, &FoldSpec { replay: false, ..spec.clone() }, progress)?.folded)
+        let spec = FoldSpec { passthrough: Vec::new(), ..spec.clone() };
+        let directory = std::env::temp_dir();
+        let keeping = Keeping { memory: MEMORY, directory: &directory };
+        Ok(fold(self, &spec, keeping, progress)?.folded)
     }
 
-    /// Where a text occurs first in a column, in words for a message: `record 4811`.
+    /// The first occurrence of a text in a column, as a phrase for a message: `record 4811`.
     pub fn locate(&self, column: &str, text: &str) -> Result<Option<String>> {
         struct Finder<'a>(&'a [u8], Option<(Place, usize)>, Option<DecimalMark>);
         impl Finder<'_> {
-            /// Whether a number is written in another way than it is spelled here.
+            /// Whether the cell is a number whose normalized spelling is the text.
             fn is_spelled(&self, own: Option<&[u8]>) -> bool {
                 let text = own.and_then(|own| std::str::from_utf8(own).ok());
                 let read = self.2.zip(text).and_then(|(mark, text)| mark.read(text));
@@ -354,7 +382,8 @@ impl Source {
         impl Worker for Finder<'_> {
             fn visit<R: Records>(&mut self, at: Place, records: &R) -> Result<(), Trouble> {
                 let own = |r: usize| records.get(r, 0);
-                let found = (0..records.len()).find(|&r| own(r) == Some(self.0) || self.is_spelled(own(r)));
+                let found =
+                    (0..records.len()).find(|&r| own(r) == Some(self.0) || self.is_spelled(own(r)));
                 if let Some(record) = found {
                     self.1 = self.1.into_iter().chain([(at, record)]).min();
                 }
@@ -362,7 +391,7 @@ impl Source {
             }
         }
         let wanted = [self.position(column)?];
-        let scan = self.scan(&wanted, || Finder(text.as_bytes(), None, self.decimal()), &Silent, || {})?;
+        let scan = self.scan(&wanted, || Finder(text.as_bytes(), None, self.decimal()), &Silent)?;
         let first = scan.workers.iter().filter_map(|finder| finder.1).min();
         Ok(first.map(|(at, record)| scan.place(at, record)))
     }
@@ -375,15 +404,18 @@ mod tests {
     use incrowd_core::model::Promise;
     use incrowd_core::{Code, ColumnSpec, Dataset, Partition, RowId, Span, Value};
 
-    /// Two groups: two records of a and one of b, two of c and one of a. `swap` exchanges an entry of the private stream in the
-    /// first with one in the second, each given by how many records the person has.
+    /// Makes two groups. The first has two records of a and one of b. The second has two records of
+    /// c and one of a. `swap` exchanges an entry of the private stream in the first group with one
+    /// in the second. Each entry is given by the number of records of its person.
     fn smallest_group(swap: Option<(usize, usize)>) -> u64 {
         let dir = tempfile::tempdir().unwrap();
         let input = dir.path().join("in.csv");
         std::fs::write(&input, "who,age\na,1\na,1\nb,1\nc,2\nc,2\na,2\n").unwrap();
         let mut engine = Embedded::open(&[input], &Options::default()).unwrap();
         let tables = vec![dir.path().join("out.csv")];
-        engine.begin(&Places { tables, manifest: dir.path().join("out.json"), ..Places::default() }).unwrap();
+        engine
+            .begin(&Places { tables, manifest: dir.path().join("out.json"), ..Places::default() })
+            .unwrap();
         let (columns, person) = (vec!["age".to_owned()], Some("who".to_owned()));
         let spec = FoldSpec { columns: columns.clone(), person, ..FoldSpec::default() };
         let folded = engine.fold(&spec, &Silent).unwrap();
@@ -397,18 +429,20 @@ mod tests {
         let output = Output { columns: columns_out, order: Order::Sorted, ..Output::default() };
         engine.stage(0, &Plan::new(&data, &partition), &output, &Silent).unwrap();
         if let Some((one, other)) = swap {
-            // Records are sorted by age; how often a code occurs says who it is: a has three records, c two, b one.
+            // Records are sorted by age. The number of occurrences of a code identifies the person:
+            // a has three records, c two, b one.
             let stream = engine.persons[0].as_mut().unwrap();
             let kept = stream.read().unwrap();
             let often = |at: usize| kept.iter().filter(|code| **code == kept[at]).count();
-            let place =
-                |group: usize, times: usize| (3 * group..3 * group + 3).find(|&at| often(at) == times);
+            let place = |group: usize, times: usize| {
+                (3 * group..3 * group + 3).find(|&at| often(at) == times)
+            };
             let mut swapped = kept.clone();
             swapped.swap(place(0, one).unwrap(), place(1, other).unwrap());
             *stream = PrivateStream::new(dir.path());
             stream.add(&swapped).unwrap();
         }
-        let back = engine.read_back(0, &columns, Beside::default(), &Silent).unwrap();
+        let back = engine.read_back(0, &columns, ExaminedColumns::default(), &Silent).unwrap();
         let release = Dataset::of_release(back.folded, 1, &[]).unwrap();
         let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(2))]).unwrap();
         let model = promise.model.bind(&release).unwrap();
@@ -421,11 +455,11 @@ mod tests {
     #[test]
     fn the_check_reads_persons_from_the_private_stream() {
         assert_eq!(smallest_group(None), 2);
-        // A record of a in either group: nothing changes.
+        // Exchanges a record of a with a record of a: nothing changes.
         assert_eq!(smallest_group(Some((3, 3))), 2);
-        // b against c: a and c, c and b and a.
+        // Exchanges b with c. The groups are then {a, c} and {c, b, a}.
         assert_eq!(smallest_group(Some((1, 2))), 2);
-        // b against a: the first group has nobody but a.
+        // Exchanges b with a. The first group then has only a.
         assert_eq!(smallest_group(Some((1, 3))), 1);
     }
 }

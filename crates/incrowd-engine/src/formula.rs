@@ -1,33 +1,53 @@
-//! Cells that a spreadsheet would take for a formula, and how they are written so that it does not.
+//! Protection against formula injection: cells that a spreadsheet program would execute as a
+//! formula.
 //!
-//! A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is computed when a text file is opened, and may fetch or
-//! send things then. With an apostrophe before it, it is shown as it is. Numbers are left alone. A cell that begins with
-//! apostrophes and goes on like a formula gets one more, so that every cell can be told back.
+//! A spreadsheet program evaluates a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage
+//! return when it opens a text file. Such a formula may read or send data. An apostrophe before it
+//! makes the program show the text. Some programs trim blanks and invisible characters first, and
+//! some treat the wide forms `＝＋－＠` like the narrow ones, so these count too. Numbers are not
+//! changed. A cell that begins with apostrophes followed by a formula gets one more apostrophe, so
+//! that the original cell can be restored.
 
 use incrowd_core::Folded;
-use incrowd_core::number::looks_numeric;
+use incrowd_core::number::is_quantity;
 
 const MARK: u8 = b'\'';
 
-/// Whether a text would be taken for a formula, or for one that was made harmless.
+/// Whether a program would execute a text as a formula, or whether it is a formula after
+/// apostrophes.
 pub fn is_formula(text: &[u8]) -> bool {
     let marks = text.iter().take_while(|&&byte| byte == MARK).count();
     let text = &text[marks..];
-    let begins = matches!(text.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'));
-    begins && !std::str::from_utf8(text).is_ok_and(looks_numeric)
+    // Most cells begin with a letter or a digit. This check is the fast path.
+    if text.first().is_none_or(u8::is_ascii_alphanumeric) {
+        return false;
+    }
+    let text = String::from_utf8_lossy(text);
+    let trimmed = text.trim_start_matches(is_trimmed);
+    let begins = trimmed.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
+        || text.starts_with(['\t', '\r']);
+    begins && !is_quantity(trimmed)
 }
 
-/// The text as it is written.
+/// Whether a program may drop the character at the beginning of a cell: blanks of any kind, control
+/// characters, the byte order mark, and characters of zero width.
+fn is_trimmed(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The text with an apostrophe, if it is a formula.
 pub(crate) fn harmless(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     if is_formula(text) { [&[MARK], text].concat().into() } else { text.into() }
 }
 
-/// The text as it was before.
+/// The text without the apostrophe, if it has one that [`harmless`] added.
 fn original(text: &str) -> Option<&str> {
     text.strip_prefix(MARK as char).filter(|rest| is_formula(rest.as_bytes()))
 }
 
-/// Takes the marks off what was read of a table that was written harmless.
+/// Removes the apostrophes before formulas from a table that was read back.
 pub fn read_formulas(folded: &mut Folded) {
     for text in folded.columns.iter_mut().flat_map(|column| &mut column.texts) {
         if let Some(own) = original(text) {
@@ -42,11 +62,16 @@ mod tests {
 
     #[test]
     fn every_text_is_told_back_and_none_is_a_formula() {
-        let begins = ["", "'", "''", "=", "+", "-", "@", "\t", "\r", " ", "a"];
+        let begins = [
+            "", "'", "''", "=", "+", "-", "@", "\t", "\r", " ", "\n", "\u{a0}", "\u{feff}",
+            "\u{200b}", "＝", "a",
+        ];
         for text in begins.iter().flat_map(|a| begins.iter().map(move |b| format!("{a}{b}1+1"))) {
             let written = String::from_utf8(harmless(text.as_bytes()).into_owned()).unwrap();
             assert_eq!(original(&written).unwrap_or(&written), text);
-            assert!(!written.starts_with(['=', '+', '-', '@', '\t', '\r']), "{written}");
+            assert!(!written.starts_with(['\t', '\r']), "{written}");
+            let seen = written.trim_start_matches(is_trimmed);
+            assert!(!seen.starts_with(['=', '+', '-', '@', '＝']), "{written:?}");
         }
         for number in ["-5", "+3.25", "-1e6", "17", "-0.5"] {
             assert_eq!(*harmless(number.as_bytes()), *number.as_bytes());

@@ -1,19 +1,22 @@
-//! Whether the values of a column repeat, as those that tell persons apart do where a person has several records. It is a remark
-//! and no count, so only the first records that each thread sees are looked at.
+//! Detects columns whose values repeat like those of a person column with several records per
+//! person. The result is used for a hint and need not be exact. So only the first records of each
+//! thread are examined.
 
 use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use incrowd_core::value_key;
 
 use crate::source::Records;
 
-/// So many records are looked at by each thread.
+/// The number of records that each thread examines.
 const MOST: usize = 1 << 16;
-/// With more records per value than this a column is a category or a name, and tells nobody apart.
+/// The maximum number of records per value. A column with more is a category or a name and does not
+/// identify persons.
 const MANY: u64 = 5;
 
-/// What was seen of a column.
+/// The examined values of a column.
 #[derive(Debug, Default)]
 pub(crate) struct Glance {
     seen: HashMap<u64, u64, FixedState>,
@@ -31,18 +34,18 @@ impl Glance {
                 continue;
             }
             let mut hasher = FixedState::default().build_hasher();
-            hasher.write(text);
+            hasher.write(value_key(&String::from_utf8_lossy(text)).as_bytes());
             *self.seen.entry(hasher.finish()).or_insert(0) += 1;
             self.records += 1;
         }
     }
 
-    /// Whether enough was seen.
+    /// Whether enough records were examined.
     pub(crate) fn is_done(&self) -> bool {
         self.seen.len() >= MOST || self.records >= 4 * MOST as u64
     }
 
-    /// Whether values repeat, all that was seen of the column taken together.
+    /// Whether values repeat in the records of all threads together.
     pub(crate) fn repeats(parts: Vec<Glance>) -> bool {
         let mut all = Glance::default();
         for part in parts {
@@ -52,7 +55,8 @@ impl Glance {
         Glance::tells_apart(all.records, all.seen.len() as u64)
     }
 
-    /// Whether so many values in so many records look like those of persons, of whom some have several records.
+    /// Whether these numbers of records and distinct values are typical of a person column in which
+    /// some persons have several records.
     pub(crate) fn tells_apart(records: u64, different: u64) -> bool {
         different > 1 && different < records && records <= MANY * different
     }

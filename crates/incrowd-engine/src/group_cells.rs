@@ -1,28 +1,32 @@
-//! The cells of groups in as few words as they need. Records come in random order, so each looks for its group somewhere else in
-//! memory; the less memory that is, the sooner it is found.
+//! The cells of groups, bit-packed. Records are in random order, so each access to a group is a
+//! random memory access. A smaller table has fewer cache misses.
 
 use incrowd_core::GroupId;
 use rayon::prelude::*;
 
-/// Groups that a thread packs at once.
+/// The number of groups that a thread packs at once.
 const CHUNK: usize = 1 << 12;
 
-/// The cells of all groups, several in a word.
+/// The cells of all groups, several per word.
 #[derive(Debug)]
 pub(crate) struct GroupCells {
     words: Vec<u64>,
     of_group: usize,
-    /// For each column the word it is in, how far its bits are moved there, and which those are.
+    /// For each column its word, its shift in the word, and the mask of its bits after the right
+    /// shift.
     places: Vec<(usize, u32, u64)>,
 }
 
 impl GroupCells {
-    /// For cells that lie group by group, so many for each.
+    /// Packs cells in row-major order, with `width` cells per group.
     pub(crate) fn new(cells: &[u32], width: usize) -> GroupCells {
         let highest = |chunk: &[u32]| {
             let mut highest = vec![0; width];
             for group in chunk.chunks_exact(width) {
-                highest.iter_mut().zip(group).for_each(|(highest, cell)| *highest = *cell.max(highest));
+                highest
+                    .iter_mut()
+                    .zip(group)
+                    .for_each(|(highest, cell)| *highest = *cell.max(highest));
             }
             highest
         };
@@ -35,7 +39,8 @@ impl GroupCells {
             if used + bits > u64::BITS {
                 (word, used) = (word + 1, 0);
             }
-            // A column of nothing but zeros has no bits, and may lie behind all others.
+            // A column with only zeros has no bits. If it follows a full word, its shift would be
+            // 64, so the shift is capped. The mask is 0 in any case.
             places.push((word, used.min(u64::BITS - 1), !(!0 << bits)));
             used += bits;
         }
@@ -53,11 +58,16 @@ impl GroupCells {
 
     /// Appends the cells of a column for these groups.
     #[inline]
-    pub(crate) fn extend(&self, column: usize, groups: impl Iterator<Item = GroupId>, out: &mut Vec<u32>) {
+    pub(crate) fn extend(
+        &self,
+        column: usize,
+        groups: impl Iterator<Item = GroupId>,
+        out: &mut Vec<u32>,
+    ) {
         let (word, shift, bits) = self.places[column];
-        out.extend(
-            groups.map(|group| (self.words[group.index() * self.of_group + word] >> shift & bits) as u32),
-        );
+        out.extend(groups.map(|group| {
+            (self.words[group.index() * self.of_group + word] >> shift & bits) as u32
+        }));
     }
 }
 

@@ -1,20 +1,24 @@
-//! Texts to numbers.
+//! String interner: maps byte strings to dense `u32` codes.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use incrowd_core::MISSING;
+use incrowd_core::numerals::DecimalMark;
+use incrowd_core::{MISSING, SameKeys, Spellings};
 use std::hash::{BuildHasher, Hasher};
+
+/// The bytes that a text occupies in addition to its own bytes.
+const PER_TEXT: usize = 64;
 
 /// Distinct texts in order of first appearance. Code 0 is the missing value.
 pub(crate) struct Interner {
     table: HashTable<u32>,
     bytes: Vec<u8>,
-    /// Where each text ends in `bytes`.
+    /// The end of each text in `bytes`.
     ends: Vec<usize>,
     hasher: FixedState,
 }
 
-// Cells must not reach logs.
+// No derived `Debug`, because cells must not reach logs.
 impl std::fmt::Debug for Interner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Interner").field("texts", &self.ends.len()).finish_non_exhaustive()
@@ -23,7 +27,12 @@ impl std::fmt::Debug for Interner {
 
 impl Interner {
     pub(crate) fn new() -> Interner {
-        Interner { table: HashTable::new(), bytes: Vec::new(), ends: vec![0], hasher: FixedState::default() }
+        Interner {
+            table: HashTable::new(),
+            bytes: Vec::new(),
+            ends: vec![0],
+            hasher: FixedState::default(),
+        }
     }
 
     #[inline]
@@ -61,12 +70,38 @@ impl Interner {
         code
     }
 
-    /// How many texts there are, the missing value not counted.
+    /// The text of a code; `None` for the missing value.
+    pub(crate) fn text(&self, code: u32) -> Option<&[u8]> {
+        (code != MISSING).then(|| self.at(code))
+    }
+
+    /// The approximate memory use in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        (self.bytes.len() + self.ends.len() * PER_TEXT) as u64
+    }
+
+    /// Finds texts that are different spellings of one value, and counts them. Texts are identified
+    /// by their codes minus 1.
+    pub(crate) fn same_keys(&self, mark: DecimalMark) -> (SameKeys, Spellings) {
+        let text = |number: u32| String::from_utf8_lossy(self.at(number + 1));
+        let find = |key: &str| self.get(key.as_bytes()).map(|code| code - 1);
+        let same = SameKeys::of(self.len() as usize, mark, text, find);
+        let spellings = Spellings::of(&same, self.len() as usize, text);
+        (same, spellings)
+    }
+
+    /// The number of texts without the missing value.
     pub(crate) fn len(&self) -> u32 {
         self.ends.len() as u32 - 1
     }
 
-    /// The texts by code, one after the other.
+    /// The concatenated bytes of all texts, and their ends. The text of code `i` is between ends `i
+    /// - 1` and `i`.
+    pub(crate) fn into_bytes(self) -> (Vec<u8>, Vec<usize>) {
+        (self.bytes, self.ends)
+    }
+
+    /// The texts by code, concatenated.
     pub(crate) fn into_texts(self) -> incrowd_core::PackedTexts {
         let mut texts = incrowd_core::PackedTexts::new();
         let starts = self.ends.iter();
@@ -76,7 +111,7 @@ impl Interner {
         texts
     }
 
-    /// The texts by code; that of the missing value is empty.
+    /// The texts by code. The text of the missing value is empty.
     pub(crate) fn texts(&self) -> Vec<String> {
         let text = |code: usize| {
             String::from_utf8_lossy(&self.bytes[self.ends[code - 1]..self.ends[code]]).into_owned()
@@ -92,16 +127,16 @@ fn hash(state: &FixedState, text: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// A text of at most sixteen bytes: those bytes as a number, zeros after the last, and how many there are. Nearly all cells of
-/// a table about people are so short; they are compared without following a pointer.
+/// A text of at most sixteen bytes, as a number padded with zeros, and its length. Nearly all cells
+/// of a table about people are that short. They are compared without following a pointer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Short {
-    /// The first eight bytes, and the others.
+    /// The first eight bytes, and the last eight.
     words: [u64; 2],
     length: u32,
 }
 
-/// For each length the bytes that belong to a text.
+/// For each length, the mask of the bytes that belong to a text.
 const KEPT: [u128; 17] = {
     let mut kept = [0; 17];
     let mut length = 1;
@@ -120,12 +155,14 @@ impl Short {
 
     #[inline]
     pub(crate) fn of(text: &[u8]) -> Option<Short> {
-        let four =
-            |at: usize| text[at..].first_chunk().map(|c| u128::from(u32::from_le_bytes(*c)) << (8 * at));
-        let eight =
-            |at: usize| text[at..].first_chunk().map(|c| u128::from(u64::from_le_bytes(*c)) << (8 * at));
+        let four = |at: usize| {
+            text[at..].first_chunk().map(|c| u128::from(u32::from_le_bytes(*c)) << (8 * at))
+        };
+        let eight = |at: usize| {
+            text[at..].first_chunk().map(|c| u128::from(u64::from_le_bytes(*c)) << (8 * at))
+        };
         let byte = |at: usize| u128::from(text[at]) << (8 * at);
-        // Where two pieces overlap they agree.
+        // Two reads may overlap. The overlapping bytes are equal, so OR combines them.
         let bytes = match text.len() {
             0 => 0,
             n @ 1..=3 => byte(0) | byte(n / 2) | byte(n - 1),
@@ -136,8 +173,8 @@ impl Short {
         Some(Short::new(bytes, text.len()))
     }
 
-    /// The text at a place among other bytes. Lengths of texts follow no pattern, so nothing here depends on them except whether
-    /// the text is short.
+    /// The text at a position in other bytes. Lengths of texts are unpredictable, so there is no
+    /// branch on the length except whether the text is short.
     #[inline]
     pub(crate) fn at(bytes: &[u8], start: usize, length: usize) -> Option<Short> {
         let kept = KEPT.get(length)?;
@@ -147,7 +184,8 @@ impl Short {
         }
     }
 
-    /// The text of a view of Arrow, if it lies within the view: its length in four bytes, then up to twelve of its own.
+    /// The text of an Arrow string view, if it is inline: four bytes of length, then up to twelve
+    /// bytes of text.
     #[inline]
     pub(crate) fn of_view(view: u128) -> Option<Short> {
         let length = view as u32 as usize;
@@ -158,12 +196,14 @@ impl Short {
     fn hash(self) -> u64 {
         let [a, b] = self.words;
         let b = b ^ 0x8bb8_4b93_962e_acc9 ^ u64::from(self.length);
+        // Folded multiplication: the upper and the lower half of the 128-bit product are combined.
         let product = u128::from(a ^ 0x2d35_8dcc_aa6c_78a5) * u128::from(b);
         (product as u64) ^ ((product >> 64) as u64)
     }
 }
 
-/// A worker's own copy of what it has seen of a shared interner, so that it rarely has to ask.
+/// A worker's copy of the shared interner's texts that it has used, so that it rarely needs the
+/// lock.
 pub(crate) struct Cache {
     short: Shorts,
     long: HashTable<Long>,
@@ -178,7 +218,7 @@ struct Long {
     code: u32,
 }
 
-/// Short texts with their codes: open addressing, one look at memory for nearly every question.
+/// Hash table of short texts with open addressing. Nearly every lookup accesses memory once.
 struct Shorts {
     slots: Vec<Slot>,
     used: usize,
@@ -192,7 +232,7 @@ struct Slot {
 }
 
 impl Slot {
-    /// With the length that no text has.
+    /// An empty slot has a length that no text has.
     const EMPTY: Slot = Slot { words: [0, 0], length: u32::MAX, code: 0 };
 
     #[inline]
@@ -207,16 +247,19 @@ impl Slot {
 
 impl Shorts {
     fn new() -> Shorts {
-        Shorts { slots: vec![Slot::EMPTY; 64], used: 0 }
+        // The first table is small, because a file may have many columns.
+        Shorts { slots: vec![Slot::EMPTY; 8], used: 0 }
     }
 
-    /// Where a text is, or would be.
+    /// The index of the slot that has a text, or of the empty slot where it would be inserted.
     #[inline]
     fn place(&self, text: Short) -> usize {
         let mask = self.slots.len() - 1;
         let mut at = text.hash() as usize & mask;
         loop {
             let own = &self.slots[at];
+            // `&` in place of `&&` avoids a branch. The length distinguishes texts with trailing
+            // zero bytes.
             if own.is_empty() || ((own.words == text.words) & (own.length == text.length)) {
                 return at;
             }
@@ -231,7 +274,7 @@ impl Shorts {
     }
 
     fn put(&mut self, text: Short, code: u32) {
-        // Few share a place: a second look costs more than a larger table.
+        // At most a quarter of the slots is used. A second probe costs more than a larger table.
         if 4 * (self.used + 1) > self.slots.len() {
             let old = std::mem::take(&mut self.slots);
             self.slots = vec![Slot::EMPTY; 2 * old.len()];
@@ -247,7 +290,7 @@ impl Shorts {
 }
 
 impl Cache {
-    /// Knows from the start that the texts in `missing` are missing.
+    /// Makes a cache that knows the texts in `missing` as missing values.
     pub(crate) fn new(missing: &[String]) -> Cache {
         let (short, long) = (Shorts::new(), HashTable::new());
         let mut cache = Cache { short, long, bytes: Vec::new(), hasher: FixedState::default() };
@@ -260,7 +303,7 @@ impl Cache {
         self.find(text, Short::of(text))
     }
 
-    /// The same for a text of which it is known whether it is short.
+    /// The code of a text, with its short form if it has one.
     #[inline]
     pub(crate) fn find(&self, text: &[u8], short: Option<Short>) -> Option<u32> {
         match short {
@@ -269,7 +312,7 @@ impl Cache {
         }
     }
 
-    /// The same for a short text.
+    /// The code of a short text.
     #[inline]
     pub(crate) fn find_short(&self, text: Short) -> Option<u32> {
         self.short.get(text)
@@ -284,14 +327,16 @@ impl Cache {
         if let Some(short) = Short::of(text) {
             return self.short.put(short, code);
         }
-        // A column with gigabytes of distinct text is not worth copying; the shared interner still knows it.
+        // A column with gigabytes of distinct texts is not copied. The shared interner still has
+        // the texts.
         if self.bytes.len() + text.len() > u32::MAX as usize {
             return;
         }
         let entry = Long { start: self.bytes.len() as u32, length: text.len() as u32, code };
         self.bytes.extend_from_slice(text);
         let (bytes, hasher) = (&self.bytes, &self.hasher);
-        let rehash = |e: &Long| hash(hasher, &bytes[e.start as usize..(e.start + e.length) as usize]);
+        let rehash =
+            |e: &Long| hash(hasher, &bytes[e.start as usize..(e.start + e.length) as usize]);
         self.long.insert_unique(hash(hasher, text), entry, rehash);
     }
 }
@@ -302,7 +347,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Texts over two letters, so that many differ in a single byte at any position.
+        /// Texts over two letters: many differ in a single byte at any position.
         #[test]
         fn cache_and_interner_tell_texts_apart(texts in prop::collection::vec("[ab]{0,20}", 1..60)) {
             let mut interner = Interner::new();
@@ -320,7 +365,7 @@ mod tests {
             prop_assert_eq!(cache.get(b"?"), Some(MISSING));
         }
 
-        /// Wherever a text stands, and whatever comes after it, it is the same.
+        /// The short form does not depend on the position of a text or on the bytes after it.
         #[test]
         fn a_short_text_is_the_same_everywhere(text in prop::collection::vec(0u8..3, 0..20), after in prop::collection::vec(0u8..3, 0..20)) {
             let mut padded = vec![7; 3];

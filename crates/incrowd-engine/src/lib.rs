@@ -1,19 +1,22 @@
-//! Where data lives.
+//! Engines: reading tables and writing releases.
 //!
-//! An [`Engine`] *folds* a table into distinct rows with multiplicities and *stages* the tables of a release as finished plans
-//! say, where nobody can see them. They are read back from their bytes, and then published all at once or discarded.
-//! Everything between happens in memory on the distinct rows and knows nothing of files. The [`Embedded`] engine takes tables
-//! from files (CSV, Parquet, Arrow) or from memory and puts releases into files or into memory, streaming and in parallel.
+//! An [`Engine`] *folds* a table into distinct rows with counts. It *stages* the tables of a
+//! release according to finished plans: staged tables are written but not visible. The staged
+//! tables are read back from their bytes, and are then published together or discarded. All steps
+//! between fold and staging work in memory on the distinct rows and do not access files. The
+//! [`Embedded`] engine reads tables from files (CSV, Parquet, Arrow) or from memory and writes
+//! releases to files or to memory. It streams records and uses all threads.
 //!
-//! Memory is bounded by the distinct rows, not by the records.
+//! Memory use depends on the number of distinct rows, not on the number of records.
 
-mod beside;
 mod cells;
+mod coder;
 mod codes;
 mod copy;
 mod database;
 mod embedded;
 mod emit;
+mod file_id;
 mod fold;
 mod formula;
 mod glance;
@@ -21,78 +24,90 @@ mod group_cells;
 mod intern;
 mod join;
 mod lines;
-mod looks;
 mod order;
+mod packing;
 mod past;
 mod pending;
 mod private_stream;
+mod record_values;
+mod records;
 mod remote;
 mod repeats;
-mod replay;
 mod rows;
 mod shape;
-mod shares;
+mod side_file;
 mod sink;
 mod source;
 mod store;
 mod survey;
-mod withheld_draw;
 
-pub use beside::{Beside, Seen};
 pub use copy::copy;
 pub use database::{
-    MANIFESTS, PostgresStore, beside_table, check_address, is_database, locate, read_manifest, same_database,
-    table_of, with_table,
+    MANIFESTS, PostgresStore, beside_table, check_address, is_database, locate, read_manifest,
+    same_database, table_of, with_table,
 };
 pub use embedded::Embedded;
+pub use file_id::{FileId, StandardStream, goes_into_input, refuse_own_output, use_stream};
 pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
-pub use pending::{Note, Pending, Target, Writer, abandon_all, recover, recover_beside, write_failed};
+pub use pending::{
+    Note, Pending, Recovery, Target, Writer, abandon_all, configuration_directory, recover,
+    refuse_interrupted, unauthenticated_journals, write_failed,
+};
+pub use record_values::{ExaminedColumns, RecordValues};
 pub use remote::{
-    Asked, FIRST, FROM, HELD, LOOK, Part, PersonColumn, PlannedPart, RANK, RECORDS, REPRESENTED, ROW, Remote,
-    RemoteEngine, RemoteParts, RemotePlan, RemoteStore, Rows, Surveyed, TO, UNNAMED, UNWEIGHED, WHOLE, Whole,
-    is_remote, put_directory, remote_place,
+    Asked, FIRST, FROM, HELD, LOOK, Part, PersonColumn, PlannedPart, RANK, RECORDS, REPRESENTED,
+    ROW, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore, Rows, Surveyed, TO, UNNAMED,
+    UNWEIGHED, WHOLE, Whole, is_remote, put_directory, remote_place,
 };
 pub use shape::{Shape, high_column, low_column};
+pub use side_file::{
+    MOST_BYTES, MOST_HIERARCHY_BYTES, MOST_TOML_BYTES, read_side_file, read_side_text,
+};
 pub use source::{
-    Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source, digest, digest_of,
-    digest_of_each,
+    Batches, Compression, Encoding, FORMATS, Format, FormatCard, Options, Source,
+    check_table_format, digest, digest_of, digest_of_each,
 };
 pub use store::{
-    Dialect, Escape, FileStore, MemoryStore, Places, ReleasedTable, Staging, Store, TableColumn, delimiter_of,
+    Dialect, Escape, Existing, FileStore, MemoryStore, Occupied, Places, ReleasedTable, Staging,
+    Store, TableColumn, delimiter_of,
 };
 
 use std::path::Path;
 
 use incrowd_core::{Domain, Error, Folded, Plan, Progress, Result};
 
-/// What to fold.
+/// Settings of a fold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoldSpec {
-    /// The columns, in the order in which the folded table shall have them.
+    /// The columns to fold, in the order of the folded table.
     pub columns: Vec<String>,
-    /// The texts that count as missing. A null of a typed format always does.
+    /// Texts that mean a missing value. A null in a typed format is always missing.
     pub missing: Vec<String>,
-    /// Whether records with a missing value in one of the columns are left out, and counted.
+    /// Whether records with a missing value in one of the columns are dropped. The fold counts
+    /// them.
     pub drop_missing: bool,
-    /// Whether a plan will be applied that carries further columns from the records, so that they are read again.
-    pub replay: bool,
-    /// The column that says whose record it is, if that is asked. A missing value there leaves no record out: each such record
-    /// is a person of its own.
+    /// Passthrough columns. Their cells are kept for each record because they are published
+    /// unchanged.
+    pub passthrough: Vec<String>,
+    /// The column that identifies the person of a record, if there is one. A record with a missing
+    /// value there is kept and counts as a separate person.
     pub person: Option<String>,
-    /// The column that says how many people a record stands for, if that is asked. Each record that is not left out must have a
-    /// number of at least 1 there.
+    /// The column with sampling weights, if there is one. Each record that is not dropped must have
+    /// a number of at least 1 there.
     pub weight: Option<String>,
-    /// Other columns, of which it is told whether values repeat, going by the first records that each thread sees.
+    /// Other columns to check for repeated values. The check uses the first records that each
+    /// thread reads.
     pub glance: Vec<String>,
-    /// Whether rows may come as [numbers](incrowd_core::packed), each as often as it likes.
+    /// Whether the fold may return [bit-packed rows](incrowd_core::packed). Packed rows may repeat.
     pub packed: bool,
 }
 
-/// In which order records are published. Input order is never one: it would be a quasi-identifier.
+/// The order of published records. Input order is never used, because a record's position could
+/// identify it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Shuffled by a cryptographic generator whose seed nobody sees.
+    /// Shuffled by a cryptographic generator with a secret seed.
     #[default]
     Shuffled,
     /// Sorted by the published cells.
@@ -100,35 +115,36 @@ pub enum Order {
 }
 
 impl Order {
-    /// The names in a job file.
-    pub const ALL: [(&'static str, Order); 2] = [("shuffled", Order::Shuffled), ("sorted", Order::Sorted)];
+    /// The names in a job file, with their values.
+    pub const ALL: [(&'static str, Order); 2] =
+        [("shuffled", Order::Shuffled), ("sorted", Order::Sorted)];
 }
 
-/// Where the cells of a published column come from.
+/// The source of the cells of a published column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// The plan's cells for the quasi-identifier at this position.
     Quasi(usize),
-    /// The lower ends of those cells, which are ranges of numbers.
+    /// The lower ends of the cells of that quasi-identifier, which are numeric ranges.
     Low(usize),
-    /// The upper ends.
+    /// The upper ends of the cells of that quasi-identifier, which are numeric ranges.
     High(usize),
-    /// The mean of the group's numbers.
+    /// The mean of the group's values of that quasi-identifier.
     Mean(usize),
-    /// The same cells, which are sets, as lists in formats that have them.
+    /// The cells of that quasi-identifier, which are sets, as lists in formats that have lists.
     List(usize),
     /// The sensitive column at this position, as folded.
     Sensitive(usize),
     /// The category of the sensitive column at this position.
     Category(usize),
-    /// The records themselves.
-    Carried,
-    /// What all records of a group have in common: the texts are those of [`Output::by_group`].
+    /// The cells of a passthrough column, as read.
+    Passthrough,
+    /// A value that all records of a group share. The texts are in [`Output::by_group`].
     OfGroup,
 }
 
 impl Content {
-    /// What a column holds, in words for everybody.
+    /// A description of the column's content for end users.
     fn says(self, plan: &Plan<'_>) -> &'static str {
         match self {
             Content::Quasi(q) => match plan.dataset().quasi()[q].domain {
@@ -142,13 +158,13 @@ impl Content {
             Content::List(_) => "quasi-identifier, generalized: sets of values",
             Content::Sensitive(_) => "sensitive, as it was",
             Content::Category(_) => "sensitive, generalized: categories",
-            Content::Carried => "passed through, as it was",
+            Content::Passthrough => "passed through, as it was",
             Content::OfGroup => "made for the release: the same for all records of a group",
         }
     }
 }
 
-/// What to write.
+/// Settings of a table to write.
 #[derive(Clone, Debug, Default)]
 pub struct Output {
     /// The columns with their names, in order.
@@ -157,24 +173,26 @@ pub struct Output {
     pub order: Order,
     /// The text of a missing sensitive value in formats that have no null.
     pub missing: String,
-    /// A number for each group, as text, where a column asks for it.
+    /// One text per group, for columns with [`Content::OfGroup`].
     pub by_group: Vec<String>,
-    /// What is shown in another way than its label.
+    /// Columns that are published in another form than their labels.
     pub shape: Shape,
-    /// What some columns hold, in words for everybody, where that does not follow from where their cells come from.
+    /// Descriptions of columns for end users, where the description does not follow from the
+    /// column's [`Content`].
     pub says: Vec<(String, &'static str)>,
 }
 
-/// What a database sent of a table.
+/// The amount of data that a database sent for a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// How many records, or how many distinct rows if it grouped them.
+    /// The number of records sent, or of distinct rows if the database grouped them.
     pub rows: u64,
-    /// Whether it grouped them.
+    /// Whether the database grouped the records.
     pub grouped: bool,
 }
 
-/// What was written. An engine answers with an error instead if the numbers do not add up.
+/// The result of writing a table. An engine returns an error instead if the numbers do not add up
+/// to the records of the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
     /// Records published.
@@ -183,44 +201,52 @@ pub struct Receipt {
     pub suppressed: u64,
 }
 
-/// A published table as somebody reads it who has nothing else.
+/// A published table, read from its bytes only.
 #[derive(Clone, Debug, Default)]
 pub struct ReadBack {
-    /// The columns asked for: texts only, nothing counts as missing.
+    /// The requested columns as texts. No text is treated as missing.
     pub folded: Folded,
-    /// What was seen of the columns looked at record by record.
-    pub seen: Seen,
+    /// Per-record data of the columns that were examined record by record.
+    pub seen: RecordValues,
     /// The digest of the table's bytes.
     pub digest: String,
-    /// All columns it has.
+    /// The names of all columns of the table.
     pub columns: Vec<String>,
 }
 
-/// What a release needs from the place where its data lives.
+/// The operations that a release needs from the system that holds its data.
 pub trait Engine {
     /// The column names of the table.
     fn columns(&self) -> &[String];
 
-    /// Folds the table: the weights add up to the records read minus those dropped.
+    /// Folds the table. The counts sum to the records read minus the records dropped.
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded>;
 
-    /// What a database sent for the last fold, if the table lies in one.
+    /// The amount of data that a database sent for the last fold, if the table is in a database.
     fn sent(&self) -> Option<Sent> {
         None
     }
 
-    /// The records one by one, for what looks at people and not at rows.
+    /// The source of the table, for code that needs single records and not only distinct rows.
     fn source(&self) -> &Source;
 
-    /// Where a text occurs first in a column, in words for a message: `record 4811`.
+    /// The first occurrence of a text in a column, as a phrase for a message: `record 4811`.
     fn locate(&self, column: &str, text: &str) -> Result<Option<String>>;
 
-    /// Claims the places of a release, before any long work: what cannot be written is said at once.
+    /// Claims the places of a release before any long work, so that an unwritable place is reported
+    /// at once.
     fn begin(&mut self, places: &Places) -> Result<()>;
 
-    /// Writes a table of the release where nobody can see it. If columns are carried, the plan must be for a table encoded
-    /// from the last fold, or from what is left of it if records are withheld. On success published and suppressed records
-    /// add up to the weights of the plan's table.
+    /// The current content of the claimed places. An engine that itself refuses to replace other
+    /// content than releases returns the default.
+    fn occupied(&self) -> Result<Occupied> {
+        Ok(Occupied::default())
+    }
+
+    /// Writes a table of the release without making it visible. If columns are passed through, the
+    /// plan must be for a table encoded from the last fold, or from the remaining rows of that fold
+    /// if records are suppressed before planning. On success, published and suppressed records sum
+    /// to the counts of the plan's table.
     fn stage(
         &mut self,
         table: usize,
@@ -229,70 +255,81 @@ pub trait Engine {
         progress: &dyn Progress,
     ) -> Result<Receipt>;
 
-    /// Reads a staged table back from its bytes. If the table it was made of says whose records they are, and somebody has
-    /// several, so does the answer, and if it says how many people records stand for, too: whoever staged it kept the persons in the order of the records, where nobody can see them.
-    /// Columns `beside` are looked at record by record in the same pass.
+    /// Reads a staged table back from its bytes. The result has persons if the source table has a
+    /// person column and a person has several records. It has sampling weights if the source table
+    /// has them. Both come from a private stream that staging wrote in the order of the published
+    /// records. The columns `beside` are examined record by record in the same pass.
     fn read_back(
         &self,
         table: usize,
         columns: &[String],
-        beside: Beside<'_>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack>;
 
-    /// Looks at a table that may have more distinct rows than planning should hold. `None` if it is folded as a whole; otherwise
-    /// it is to be [divided](Engine::divide), and each part [folded](Engine::fold_part), planned and staged, one after the other.
+    /// Checks whether a table has more distinct rows than planning should keep in memory. Returns
+    /// `None` if the table is folded as a whole. Otherwise the caller must [divide](Engine::divide)
+    /// it, and [fold](Engine::fold_part), plan and stage one part after the other.
     fn survey(&mut self, _: &FoldSpec, _: &dyn Progress) -> Result<Option<Surveyed>> {
         Ok(None)
     }
 
-    /// Cuts a surveyed table into parts with at least `least` records each. `leaves` has for each quasi-identifier the leaf of each
-    /// code, `sizes` how many leaves its line has. Returns how many parts there are, and how many records are in them.
-    fn divide(&mut self, _: &[Vec<u32>], _: &[u32], _least: u64, _: &dyn Progress) -> Result<(usize, u64)> {
+    /// Cuts a surveyed table into parts with at least `least` records each. `leaves` has for each
+    /// quasi-identifier the leaf of each code. `sizes` has the number of leaves of each
+    /// quasi-identifier. Returns the number of parts and the number of records in them.
+    fn divide(
+        &mut self,
+        _: &[Vec<u32>],
+        _: &[u32],
+        _least: u64,
+        _: &dyn Progress,
+    ) -> Result<(usize, u64)> {
         Err(Error::bug("this engine does not part tables"))
     }
 
-    /// Folds a part. What is staged next is its plan.
+    /// Folds a part. The next call of [`Engine::stage`] must pass the plan of this part.
     fn fold_part(&mut self, _: usize) -> Result<Folded> {
         Err(Error::bug("this engine does not part tables"))
     }
 
-    /// Whether the system that holds the table plans parts itself.
+    /// Whether the system that holds the table can plan parts.
     fn plans_elsewhere(&mut self) -> Result<bool> {
         Ok(false)
     }
 
-    /// Has all parts but the first planned by that system, side by side. `marker` is what stands for a missing value in the whole
-    /// table.
+    /// Starts planning all parts except the first in that system, in parallel. `marker` is the text
+    /// that marks a missing value in the whole table.
     fn plan_elsewhere(&mut self, _marker: Option<&str>) -> Result<()> {
         Err(Error::bug("this engine does not part tables"))
     }
 
-    /// Takes the plan of such a part, which is then neither folded nor staged here. Returns what else was said of it.
+    /// Takes the plan of a part that the other system planned. This engine neither folds nor stages
+    /// that part. Returns additional information about the plan.
     fn take_planned(&mut self, _: usize) -> Result<String> {
         Err(Error::bug("this engine does not part tables"))
     }
 
-    /// Writes the plans of all parts as one table where nobody can see it.
+    /// Writes the plans of all parts as one table, which is not visible yet.
     fn write_parts(&mut self) -> Result<Receipt> {
         Err(Error::bug("this engine does not part tables"))
     }
 
-    /// Puts all staged tables and the manifest in place: all of them, or none.
+    /// Publishes all staged tables and the manifest: all of them, or none.
     fn publish(&mut self, manifest: &[u8]) -> Result<()>;
 
-    /// Where it is said what belongs to the release while it is put in place; until then, and afterwards, nothing is there. `None`
-    /// if a release appears by one act.
+    /// The path of the journal, which lists the files of the release while they are published. The
+    /// file exists only during publication. `None` if a release is published by a single atomic
+    /// operation.
     fn journal(&self) -> Option<&Path> {
         None
     }
 
-    /// Adds a line to a file when the release is in place: if one happens, so does the other. Without a journal it is added at
-    /// once.
+    /// Adds a line to a file when the release is published: both happen, or neither. An engine
+    /// without a journal adds the line at once.
     fn note(&mut self, note: Note) -> Result<()> {
         note.add()
     }
 
-    /// Gives up what was staged. Nothing of it is left.
+    /// Discards all staged files.
     fn discard(&mut self);
 }

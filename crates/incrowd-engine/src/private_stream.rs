@@ -1,5 +1,6 @@
-//! The persons of a staged release's records, in the order of the records. Nobody but the check of the written bytes ever sees
-//! them: they are in memory, or in a file without a name that ends with this process.
+//! The persons of a staged release's records, in the order of the records. Only the verification of
+//! the written bytes reads them. They are in memory, or in an unnamed temporary file that the
+//! system removes when this process ends.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -9,7 +10,7 @@ use incrowd_core::Result;
 
 use crate::pending::write_failed;
 
-/// What is kept in memory before it goes to disk.
+/// The number of bytes in memory before the rest goes to disk.
 const MEMORY: usize = 1 << 22;
 
 /// Numbers that are written once and then read.
@@ -21,7 +22,7 @@ pub(crate) struct PrivateStream {
 }
 
 impl PrivateStream {
-    /// A stream whose file, if it needs one, is made in this directory.
+    /// Makes a stream. Its file, if it needs one, is created in this directory.
     pub(crate) fn new(directory: &Path) -> PrivateStream {
         PrivateStream { directory: directory.to_owned(), memory: Vec::new(), file: None }
     }
@@ -44,14 +45,17 @@ impl PrivateStream {
         file.write_all(&bytes)
     }
 
-    /// All of them.
+    /// Reads all numbers.
     pub(crate) fn read(&self) -> Result<Vec<u32>> {
         let mut persons = Vec::new();
         if let Some(mut file) = self.file.as_ref() {
             let mut bytes = Vec::new();
             let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes));
-            read.and_then(|_| file.seek(SeekFrom::End(0))).map_err(|e| write_failed(&self.directory, &e))?;
-            persons.extend(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])));
+            read.and_then(|_| file.seek(SeekFrom::End(0)))
+                .map_err(|e| write_failed(&self.directory, &e))?;
+            persons.extend(
+                bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+            );
         }
         persons.extend_from_slice(&self.memory);
         Ok(persons)

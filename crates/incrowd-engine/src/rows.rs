@@ -1,20 +1,26 @@
-//! Distinct rows with the number of records that have them.
+//! Distinct rows with their counts.
 //!
-//! A table of slots over a list of rows, open addressing. It is written here and not taken from a library for one reason:
-//! rows are added in batches, and a batch first looks at all the places it is going to need, so that the processor waits
-//! for memory once per batch and not once per row.
+//! A hash table with open addressing: slots that refer to a list of rows. It is not taken from a
+//! library for one reason. Rows are added in batches, and a batch first reads all slots that it
+//! needs. So the cache misses of a batch overlap.
 
-/// How many rows are looked up at once.
+/// The number of rows that are looked up together.
 const BATCH: usize = 32;
 const SMALLEST: usize = 1 << 10;
-/// Slots of a table that is small.
+/// The number of slots below which a table is small.
 const QUICK: usize = 1 << 14;
 
-/// Distinct rows of codes, findable by their codes.
+/// The number of copies of a row's codes when a release is made, and the bytes of a row in addition
+/// to them. Measured on tables with a million distinct rows.
+const COPIES: usize = 4;
+const PER_ROW: usize = 320;
+
+/// A hash table of distinct rows of codes.
 #[derive(Debug)]
 pub(crate) struct RowTable {
     width: usize,
-    /// The upper half of a row's hash, and in the lower half its number plus one; 0 is an empty slot.
+    /// The upper half of a row's hash in the upper 32 bits, and the row's index plus one in the
+    /// lower 32 bits. 0 is an empty slot.
     slots: Vec<u64>,
     keys: Vec<u32>,
     counts: Vec<u64>,
@@ -24,11 +30,12 @@ pub(crate) struct RowTable {
 #[inline]
 pub(crate) fn hash_row(codes: &[u32]) -> u64 {
     const K: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mixed = codes.iter().fold(0u64, |h, &code| (h.rotate_left(5) ^ u64::from(code)).wrapping_mul(K));
+    let mixed =
+        codes.iter().fold(0u64, |h, &code| (h.rotate_left(5) ^ u64::from(code)).wrapping_mul(K));
     (mixed ^ (mixed >> 29)).wrapping_mul(K)
 }
 
-/// Equality of short rows, without the call that comparing slices costs.
+/// Whether two short rows are equal, without the function call that comparing slices costs.
 #[inline]
 fn same(a: &[u32], b: &[u32]) -> bool {
     a.iter().zip(b).all(|(x, y)| x == y)
@@ -45,12 +52,18 @@ impl RowTable {
         self.counts.len()
     }
 
-    /// The codes of all rows, one after another.
+    /// The bytes of a row with this number of columns, including the data that algorithms derive
+    /// from it.
+    pub(crate) fn per_row(width: usize) -> u64 {
+        (COPIES * width * size_of::<u32>() + PER_ROW) as u64
+    }
+
+    /// The codes of all rows, row by row.
     pub(crate) fn keys(&self) -> &[u32] {
         &self.keys
     }
 
-    /// The records of each row; they are given up.
+    /// Takes the counts of the rows.
     pub(crate) fn take_counts(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.counts)
     }
@@ -65,8 +78,8 @@ impl RowTable {
         &self.keys[row * self.width..][..self.width]
     }
 
-    /// Counts one record more of each of these rows; `codes` holds rows of the table's width, `hashes` their hashes. `found` is
-    /// told the number in the table of each of them.
+    /// Adds one record to each of these rows. `codes` has rows of the table's width, and `hashes`
+    /// their hashes. `found` is called with the index of each row in the table.
     pub(crate) fn add(
         &mut self,
         rows: &[u32],
@@ -76,6 +89,9 @@ impl RowTable {
     ) {
         for batch in rows.chunks(BATCH) {
             self.make_room(batch.len());
+            // Two loops read all slots and then all rows of the batch before any of them is used.
+            // The reads do not depend on each other, so their cache misses overlap. `black_box`
+            // keeps the compiler from removing the second loop.
             let mut first = [0u64; BATCH];
             for (slot, &row) in first.iter_mut().zip(batch) {
                 *slot = self.slots[self.home(hashes[row as usize])];
@@ -90,18 +106,21 @@ impl RowTable {
             }
             std::hint::black_box(touched);
             for &row in batch {
-                let number =
-                    self.add_one(&codes[row as usize * self.width..][..self.width], hashes[row as usize]);
+                let number = self.add_one(
+                    &codes[row as usize * self.width..][..self.width],
+                    hashes[row as usize],
+                );
                 found(row, number);
             }
         }
     }
 
-    /// The same, where each of the rows has so many records.
+    /// Adds `times` records to each of these rows.
     pub(crate) fn add_times(&mut self, rows: &[u32], codes: &[u32], hashes: &[u64], times: &[u64]) {
         self.make_room(rows.len());
         for row in rows.iter().map(|&row| row as usize) {
             let number = self.add_one(&codes[row * self.width..][..self.width], hashes[row]);
+            // `add_one` counted one of the records already.
             self.counts[number as usize] += times[row] - 1;
         }
     }
@@ -126,8 +145,9 @@ impl RowTable {
         }
     }
 
-    /// The number of a row.
-    pub(crate) fn find(&self, codes: &[u32], hash: u64) -> Option<u32> {
+    /// The index of a row.
+    #[cfg(test)]
+    fn find(&self, codes: &[u32], hash: u64) -> Option<u32> {
         if self.slots.is_empty() {
             return None;
         }
@@ -145,14 +165,16 @@ impl RowTable {
         }
     }
 
-    /// At most three of five slots are used, so that a search is short.
+    /// Grows the table so that at most three of five slots are used. This keeps probe sequences
+    /// short.
     fn make_room(&mut self, more: usize) {
         let needed = (self.counts.len() + more) * 5;
         if needed <= self.slots.len() * 3 {
             return;
         }
         let old = std::mem::take(&mut self.slots);
-        // Small tables grow fast: giving memory back and taking other costs more than what is left empty.
+        // Small tables grow by a factor of four. Repeated allocation costs more than the unused
+        // memory.
         let mut size = (old.len() * if old.len() < QUICK { 4 } else { 2 }).max(SMALLEST);
         while needed > size * 3 {
             size *= 2;
@@ -162,6 +184,7 @@ impl RowTable {
         self.keys.reserve_exact(rows * self.width);
         self.counts.reserve_exact(rows);
         for slot in old.into_iter().filter(|&slot| slot != 0) {
+            // The home slot depends only on the upper half of the hash, which the slot has.
             let mut at = self.home(slot);
             while self.slots[at] != 0 {
                 at = (at + 1) & (self.slots.len() - 1);
@@ -191,7 +214,7 @@ mod tests {
             assert_eq!(table.key(found as usize), row);
             assert_eq!(table.counts[found as usize], records);
         }
-        // Rows that come with their counts are counted as if they came one by one.
+        // Rows with counts must give the same result as single rows.
         let mut counted = RowTable::new(width);
         let all: Vec<u32> = (0..rows.len() as u32).collect();
         let times: Vec<u64> = (0..rows.len() as u64).map(|at| at % 3 + 1).collect();
@@ -214,7 +237,7 @@ mod tests {
             check(&rows, hash_row);
         }
 
-        /// With hashes that collide in both halves, only the codes tell rows apart.
+        /// The hashes collide in both halves, so only the codes distinguish rows.
         #[test]
         fn colliding_rows_are_told_apart(rows in prop::collection::vec(prop::collection::vec(0u32..9, 2), 1..200)) {
             check(&rows, |row| u64::from(row[0] % 2) << 32);

@@ -1,45 +1,50 @@
-//! How a published table shows what its labels say: a range as two columns of numbers, a set as a list, a missing value as the
-//! table's own marker or as a null. Reading a table back goes the other way, so that whatever judges a release sees labels.
+//! The published form of labels: a range as two columns of numbers, a set as a list, a missing
+//! value as the table's own marker or as a null. Reading a table back converts these forms to
+//! labels again, so that verification sees labels.
 
 use incrowd_core::number::{Number, parse_number};
 use incrowd_core::{Error, Folded, FoldedColumn, MISSING, Progress, Result};
 
 use crate::ReadBack;
-use crate::beside::Beside;
-use crate::fold::Told;
+use crate::fold::WrittenRecords;
+use crate::record_values::ExaminedColumns;
 use crate::source::Source;
 
-/// What is shown in another way than its label.
+/// The columns that are published in another form than their labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// The label of a missing value.
     pub missing: String,
-    /// The text of a missing value in formats that have no null, if not its label.
+    /// The text of a missing value in formats without nulls, if it is not the label.
     pub shown: Option<String>,
     /// The generalized columns.
     pub quasi: Vec<String>,
-    /// The columns of which the ends of ranges are published, and whether an open range excludes its end: `<16`, not `<=16`.
+    /// The columns whose ranges are published as two ends. The flag means that an open range
+    /// excludes its end: `<16`, not `<=16`.
     pub ends: Vec<(String, bool)>,
     /// The columns whose sets are published as lists.
     pub lists: Vec<String>,
-    /// The columns of which the means of groups are published. They are read as they are.
+    /// The columns of which the means of groups are published. They are read back without
+    /// conversion.
     pub means: Vec<String>,
 }
 
-/// The column of the lower ends of ranges.
+/// The name of the column with the lower ends of ranges.
 pub fn low_column(name: &str) -> String {
     format!("{name}_low")
 }
 
-/// The column of the upper ends.
+/// The name of the column with the upper ends of ranges.
 pub fn high_column(name: &str) -> String {
     format!("{name}_high")
 }
 
-/// The ends of a published range; `None` where it has no end, or where the cell is no range.
+/// The ends of a published range. `None` for a missing end, or if the cell is not a range.
 pub(crate) fn ends(label: &str) -> (Option<&str>, Option<&str>) {
     let number = |text| parse_number(text).map(|_| text);
-    if let Some((lo, hi)) = label.strip_prefix('[').and_then(|t| t.strip_suffix(']')?.split_once(", ")) {
+    if let Some((lo, hi)) =
+        label.strip_prefix('[').and_then(|t| t.strip_suffix(']')?.split_once(", "))
+    {
         return (number(lo), number(hi));
     }
     for (open, low) in [(">=", true), ("<=", false), ("<", false)] {
@@ -69,7 +74,7 @@ fn label(low: Option<&str>, high: Option<&str>, strict: bool) -> String {
 }
 
 impl Shape {
-    /// The columns of the file that columns of labels are read from.
+    /// The columns of the file from which the labels of the columns `asked` are read.
     fn columns(&self, asked: &[String]) -> Vec<String> {
         let of = |name: &String| match self.ends.iter().any(|(own, _)| own == name) {
             true => vec![low_column(name), high_column(name)],
@@ -78,11 +83,11 @@ impl Shape {
         asked.iter().flat_map(of).collect()
     }
 
-    /// Makes labels of what was read.
+    /// Converts the columns of a file to labels.
     fn labels(&self, asked: &[String], read: Folded) -> Result<Folded> {
         let mut at = 0;
         let mut columns = Vec::with_capacity(asked.len());
-        // For each column its codes, row by row.
+        // For each column, its code in each row.
         let mut codes: Vec<Vec<u32>> = Vec::with_capacity(asked.len());
         for name in asked {
             let own = |position: usize| (0..read.rows()).map(move |row| (row, position));
@@ -95,24 +100,27 @@ impl Shape {
                 };
                 codes.push(
                     own(at)
-                        .map(|(row, low)| texts.code(label(cell((row, low)), cell((row, low + 1)), *strict)))
+                        .map(|(row, low)| {
+                            texts.code(label(cell((row, low)), cell((row, low + 1)), *strict))
+                        })
                         .collect(),
                 );
                 columns.push(FoldedColumn { name: name.clone(), texts: texts.list });
                 at += 2;
                 continue;
             }
-            let column = read
-                .columns
-                .get(at)
-                .ok_or_else(|| Error::bug("a table was read without a column that was asked for"))?;
+            let column = read.columns.get(at).ok_or_else(|| {
+                Error::bug("a table was read without a column that was asked for")
+            })?;
             let mut texts = Labels::of(&column.texts);
             let is_quasi = self.quasi.contains(name) && !self.means.contains(name);
             let lost = if self.lists.contains(name) { "*" } else { self.missing.as_str() };
+            // An empty cell in a column of means is not a missing value. It means that the group
+            // has no mean.
+            let as_shown = !self.lists.contains(name) && !self.means.contains(name);
             let mut label_of = |code: u32| {
                 let text = column.texts[code as usize].as_str();
-                let shown =
-                    code != MISSING && self.shown.as_deref() == Some(text) && !self.lists.contains(name);
+                let shown = code != MISSING && self.shown.as_deref() == Some(text) && as_shown;
                 match code == MISSING && is_quasi || shown {
                     true => texts.code(lost.to_owned()),
                     false => code,
@@ -122,7 +130,8 @@ impl Shape {
             columns.push(FoldedColumn { name: name.clone(), texts: texts.list });
             at += 1;
         }
-        let flat = (0..read.rows()).flat_map(|row| codes.iter().map(move |column| column[row])).collect();
+        let flat =
+            (0..read.rows()).flat_map(|row| codes.iter().map(move |column| column[row])).collect();
         Ok(Folded { columns, codes: flat, missing: vec![0; asked.len()], ..read })
     }
 }
@@ -154,27 +163,28 @@ impl Labels {
 }
 
 impl Source {
-    /// Reads a whole published table and makes labels of what it shows.
+    /// Reads a whole published table and converts its cells to labels.
     pub fn read_shaped(
         &self,
         columns: &[String],
         shape: &Shape,
-        beside: Beside<'_>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        self.read_shaped_of(columns, shape, Told::default(), beside, progress)
+        self.read_shaped_of(columns, shape, None, beside, progress)
     }
 
-    /// The same with what somebody knows of its records.
+    /// Like [`Source::read_shaped`], with the per-record data that the writer of the table
+    /// recorded.
     pub(crate) fn read_shaped_of(
         &self,
         columns: &[String],
         shape: &Shape,
-        told: Told<'_>,
-        beside: Beside<'_>,
+        written: Option<WrittenRecords<'_>>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        let mut read = self.read_release_of(&shape.columns(columns), told, beside, progress)?;
+        let mut read = self.read_release_of(&shape.columns(columns), written, beside, progress)?;
         let lost = |row: usize| {
             let cells = read.folded.row(row).iter().zip(columns);
             cells.into_iter().any(|(code, name)| *code == MISSING && shape.quasi.contains(name))
@@ -222,11 +232,12 @@ mod tests {
         let asked = ["age", "home", "job"].map(str::to_owned);
         assert_eq!(shape.columns(&asked), names);
         let told = shape.labels(&asked, folded).unwrap();
-        let rows: Vec<Vec<Option<&str>>> = told.canonical().into_iter().map(|(row, _)| row).collect();
+        let rows: Vec<Vec<Option<&str>>> =
+            told.canonical().into_iter().map(|(row, _)| row).collect();
         let mut expected = [
             vec![Some("[20, 40]"), Some("Graz"), Some("?")],
             vec![Some("*"), Some("?"), Some("cook")],
-            // A sensitive value that is missing stays so.
+            // A missing sensitive value stays missing.
             vec![Some("[20, 40]"), Some("Graz"), None],
         ];
         expected.sort();

@@ -1,32 +1,29 @@
-//! Looking at all columns of a table at once: every cell becomes a code, column by column.
+//! Reads all columns of a table as codes, column by column.
 //!
-//! A fold would look for records that agree in all columns, and in a table with names or numbers there are none. A survey
-//! looks for nothing. Each thread turns the records it gets into codes of its own columns; the dictionaries are shared. In
-//! the end the pieces are put one behind the other, so all columns list the records in the same order, but that order
-//! depends on the threads and means nothing.
+//! A fold looks for records that agree in all columns. In a table with names or identifiers there
+//! are none. A survey does not compare records. Each thread codes its records with shared
+//! dictionaries. At the end the pieces of all threads are concatenated. So all columns have the
+//! records in the same order, but that order depends on the threads.
 //!
-//! Memory is four bytes per cell and the distinct texts. A text longer than [`LONGEST`] bytes is kept as its beginning and
-//! a digest of the whole, so that a column of letters does not fill the memory and two different letters stay different.
+//! Memory use is four bytes per cell, plus the distinct texts. A text longer than 96 bytes is
+//! stored as a prefix and a digest, so that long texts do not fill the memory and different texts
+//! stay different.
 
-use std::borrow::Cow;
 use std::sync::Mutex;
 
-use incrowd_core::{CodedColumn, Columnar, MISSING, PackedTexts, Progress, Result, numerals};
+use incrowd_core::{CodedColumn, Columnar, PackedTexts, Progress, Result, numerals};
 
-use crate::intern::{Cache, Interner};
+use crate::coder::ColumnCoder;
+use crate::intern::Interner;
 use crate::source::{Place, Records, Source, Trouble, Worker};
 
-/// Longer texts are kept shortened.
-pub(crate) const LONGEST: usize = 96;
-
-/// How much of a longer text is kept before its digest.
-const KEPT: usize = 60;
-
-/// A worker remembers no more texts of a column than this. A column with more has hardly two alike.
-pub(crate) const REMEMBERED: usize = 1 << 18;
+/// The bytes per cell: its code, a copy while pieces are concatenated, and a copy while sets of
+/// columns are searched.
+const PER_CELL: usize = 3 * size_of::<u32>();
 
 impl Source {
-    /// Reads the columns asked for, all threads at once. The texts in `missing` count as missing, and so does a null.
+    /// Reads the requested columns on all threads. The texts in `missing` and nulls are missing
+    /// values.
     pub fn survey(
         &self,
         columns: &[String],
@@ -39,52 +36,23 @@ impl Source {
 }
 
 struct SurveyWorker<'a> {
-    dictionaries: &'a [Mutex<Interner>],
-    caches: Vec<(Cache, usize)>,
+    coders: Vec<ColumnCoder<'a>>,
     columns: Vec<Vec<u32>>,
 }
 
 impl Worker for SurveyWorker<'_> {
     fn visit<R: Records>(&mut self, _: Place, records: &R) -> Result<(), Trouble> {
-        for (slot, ((cache, known), column)) in self.caches.iter_mut().zip(&mut self.columns).enumerate() {
-            column.reserve(records.len());
-            for record in 0..records.len() {
-                let code = match records.get(record, slot) {
-                    None => MISSING,
-                    Some(text) => {
-                        let text = shortened(text);
-                        cache.get(&text).unwrap_or_else(|| {
-                            let dictionary = self.dictionaries[slot].lock();
-                            let code = dictionary
-                                .expect("no worker panics while it holds a dictionary")
-                                .intern(&text);
-                            if *known < REMEMBERED {
-                                cache.put(&text, code);
-                                *known += 1;
-                            }
-                            code
-                        })
-                    }
-                };
-                column.push(code);
-            }
+        for (slot, (coder, column)) in self.coders.iter_mut().zip(&mut self.columns).enumerate() {
+            coder.code(records, slot, column);
         }
         Ok(())
     }
-}
 
-/// The text itself, or the beginning of a long one with its digest.
-pub(crate) fn shortened(text: &[u8]) -> Cow<'_, [u8]> {
-    if text.len() <= LONGEST {
-        return Cow::Borrowed(text);
+    fn memory(&self) -> u64 {
+        let codes: usize = self.columns.iter().map(Vec::len).sum();
+        let added: u64 = self.coders.iter().map(ColumnCoder::added).sum();
+        added + (codes * PER_CELL) as u64
     }
-    // A character is not cut in two.
-    let end = (0..=KEPT).rev().find(|&end| text[end] & 0xC0 != 0x80).unwrap_or(0);
-    let mut short = text[..end].to_vec();
-    let digest = blake3::hash(text).to_hex();
-    short.extend_from_slice(" …".as_bytes());
-    short.extend_from_slice(&digest.as_bytes()[..32]);
-    Cow::Owned(short)
 }
 
 fn survey(
@@ -93,17 +61,17 @@ fn survey(
     missing: &[String],
     progress: &dyn Progress,
 ) -> Result<Columnar> {
-    let wanted: Vec<usize> = columns.iter().map(|name| source.position(name)).collect::<Result<_>>()?;
-    let dictionaries: Vec<Mutex<Interner>> = wanted.iter().map(|_| Mutex::new(Interner::new())).collect();
+    let wanted: Vec<usize> =
+        columns.iter().map(|name| source.position(name)).collect::<Result<_>>()?;
+    let dictionaries: Vec<Mutex<Interner>> =
+        wanted.iter().map(|_| Mutex::new(Interner::new())).collect();
+    let share = source.remembered() / wanted.len().max(1);
+    let coder = |dictionary| ColumnCoder::new(dictionary, missing, share).shortening();
     let worker = || SurveyWorker {
-        dictionaries: &dictionaries,
-        caches: wanted.iter().map(|_| (Cache::new(missing), 0)).collect(),
+        coders: dictionaries.iter().map(coder).collect(),
         columns: vec![Vec::new(); wanted.len()],
     };
-    // A restart after a line break inside quotes must find the dictionaries empty.
-    let mut scan = source.scan(&wanted, worker, progress, || {
-        dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
-    })?;
+    let mut scan = source.scan(&wanted, worker, progress)?;
     let mut table = Columnar::default();
     let mut pieces: Vec<Vec<Vec<u32>>> =
         scan.workers.iter_mut().map(|worker| std::mem::take(&mut worker.columns)).collect();
@@ -120,7 +88,9 @@ fn survey(
         }
         table.records = codes.len();
         let mut texts = dictionary.into_inner().expect("no worker is left").into_texts();
-        if source.decimal().is_some_and(|mark| texts.iter().any(|(_, text)| numerals::is_marked(text, mark)))
+        if source
+            .decimal()
+            .is_some_and(|mark| texts.iter().any(|(_, text)| numerals::is_marked(text, mark)))
         {
             let mut all: Vec<String> =
                 (0..texts.codes() as u32).map(|code| texts.get(code).to_owned()).collect();
@@ -133,19 +103,4 @@ fn survey(
         table.columns.push(CodedColumn { name: name.clone(), texts, codes });
     }
     Ok(table)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_texts_stay_different_and_become_short() {
-        let long = "ä".repeat(400);
-        let (one, other) = (format!("{long}1"), format!("{long}2"));
-        let (one, other) = (shortened(one.as_bytes()), shortened(other.as_bytes()));
-        assert_ne!(one, other);
-        assert!(one.len() <= LONGEST + 4 && std::str::from_utf8(&one).is_ok());
-        assert_eq!(shortened(b"short").as_ref(), b"short");
-    }
 }

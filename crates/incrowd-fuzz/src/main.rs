@@ -1,7 +1,8 @@
-//! Damages sound inputs and has them read, for a number of executions or for some time.
+//! Damages valid inputs and reads them, for a number of executions or for some time.
 //!
-//! `cargo run --release -p incrowd-fuzz -- --minutes 60` runs all readers for an hour. What is found is written to a file, with
-//! the seed that finds it again: `--target csv --seed 4711 --executions 1`.
+//! `cargo run --release -p incrowd-fuzz -- --minutes 60` tests all readers for an hour. Findings
+//! are written to files with the seed that reproduces them: `--target csv --seed 4711 --executions
+//! 1`.
 
 mod corpora;
 mod mutate;
@@ -16,10 +17,10 @@ use std::time::{Duration, Instant};
 use mutate::{Dice, mutate};
 use targets::Target;
 
-/// Whatever takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit of one execution.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-struct Asked {
+struct Options {
     executions: u64,
     minutes: Option<f64>,
     seed: u64,
@@ -27,8 +28,8 @@ struct Asked {
     findings: PathBuf,
 }
 
-fn asked() -> Result<Asked, String> {
-    let mut asked = Asked {
+fn options() -> Result<Options, String> {
+    let mut options = Options {
         executions: 1000,
         minutes: None,
         seed: 0,
@@ -40,11 +41,11 @@ fn asked() -> Result<Asked, String> {
         let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
         let wrong = |_| format!("{word} {value} is no number");
         match word.as_str() {
-            "--executions" => asked.executions = value.parse().map_err(|_| wrong(()))?,
-            "--minutes" => asked.minutes = Some(value.parse().map_err(|_| wrong(()))?),
-            "--seed" => asked.seed = value.parse().map_err(|_| wrong(()))?,
-            "--target" => asked.target = Some(value),
-            "--findings" => asked.findings = PathBuf::from(value),
+            "--executions" => options.executions = value.parse().map_err(|_| wrong(()))?,
+            "--minutes" => options.minutes = Some(value.parse().map_err(|_| wrong(()))?),
+            "--seed" => options.seed = value.parse().map_err(|_| wrong(()))?,
+            "--target" => options.target = Some(value),
+            "--findings" => options.findings = PathBuf::from(value),
             _ => {
                 return Err(format!(
                     "{word} is not known: --executions, --minutes, --seed, --target, --findings"
@@ -52,19 +53,19 @@ fn asked() -> Result<Asked, String> {
             }
         }
     }
-    Ok(asked)
+    Ok(options)
 }
 
-/// What is under way: what it is called, and since when.
-static UNDER_WAY: Mutex<Option<(String, Instant)>> = Mutex::new(None);
+/// The running execution: its name and its start.
+static RUNNING: Mutex<Option<(String, Instant)>> = Mutex::new(None);
 
 fn watch() {
     std::thread::spawn(|| {
         loop {
             std::thread::sleep(Duration::from_secs(1));
-            if let Ok(under_way) = UNDER_WAY.lock()
+            if let Ok(under_way) = RUNNING.lock()
                 && let Some((what, since)) = under_way.as_ref()
-                && since.elapsed() > PATIENCE
+                && since.elapsed() > TIME_LIMIT
             {
                 eprintln!("{what} hangs");
                 std::process::exit(1);
@@ -73,18 +74,18 @@ fn watch() {
     });
 }
 
-/// Damages and reads once; `Some` says what does not hold.
+/// Damages and reads one input. Returns the violated property, if any.
 fn once(target: &Target, seed: u64, dir: &Path, findings: &Path) -> Option<String> {
     let mut dice = Dice::new(seed);
     let mut bytes = target.corpus[dice.below(target.corpus.len())].clone();
     let other = target.corpus[dice.below(target.corpus.len())].clone();
     mutate(&mut bytes, &other, &mut dice);
     let what = format!("{} with --seed {seed}", target.name);
-    *UNDER_WAY.lock().ok()? = Some((what.clone(), Instant::now()));
+    *RUNNING.lock().ok()? = Some((what.clone(), Instant::now()));
     let place = dir.join("place");
     std::fs::create_dir_all(&place).ok()?;
     let outcome = catch_unwind(AssertUnwindSafe(|| (target.run)(&place, &bytes)));
-    *UNDER_WAY.lock().ok()? = None;
+    *RUNNING.lock().ok()? = None;
     drop(std::fs::remove_dir_all(&place));
     let broken = match outcome {
         Ok(Ok(())) => return None,
@@ -97,8 +98,8 @@ fn once(target: &Target, seed: u64, dir: &Path, findings: &Path) -> Option<Strin
 }
 
 fn main() -> ExitCode {
-    let asked = match asked() {
-        Ok(asked) => asked,
+    let options = match options() {
+        Ok(options) => options,
         Err(wrong) => {
             eprintln!("error: {wrong}");
             return ExitCode::from(2);
@@ -106,23 +107,23 @@ fn main() -> ExitCode {
     };
     let dir = tempfile::tempdir().expect("a directory for what is read");
     let mut targets = targets::all(dir.path());
-    targets.retain(|target| asked.target.as_ref().is_none_or(|name| name == target.name));
+    targets.retain(|target| options.target.as_ref().is_none_or(|name| name == target.name));
     if targets.is_empty() {
         eprintln!("error: there is no such target");
         return ExitCode::from(2);
     }
     watch();
-    let (start, mut seed) = (Instant::now(), asked.seed);
+    let (start, mut seed) = (Instant::now(), options.seed);
     let mut executions = vec![0u64; targets.len()];
     let mut found = Vec::new();
-    let over = |seed: u64| match asked.minutes {
+    let over = |seed: u64| match options.minutes {
         Some(minutes) => start.elapsed().as_secs_f64() > minutes * 60.0,
-        None => seed - asked.seed >= asked.executions,
+        None => seed - options.seed >= options.executions,
     };
     while !over(seed) && found.len() < 20 {
         for (target, executions) in targets.iter().zip(&mut executions) {
             *executions += 1;
-            if let Some(broken) = once(target, seed, dir.path(), &asked.findings) {
+            if let Some(broken) = once(target, seed, dir.path(), &options.findings) {
                 eprintln!("{broken}");
                 found.push(broken);
             }
@@ -135,7 +136,7 @@ fn main() -> ExitCode {
     println!(
         "{} findings, seeds {} to {seed}, {:.0} s",
         found.len(),
-        asked.seed,
+        options.seed,
         start.elapsed().as_secs_f64()
     );
     if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -1,4 +1,5 @@
-//! Damage: bits, bytes, pieces and words that readers stumble over. A seed always does the same damage.
+//! Damage: flipped bits, changed bytes, moved chunks and inserted tokens. Equal seeds give equal
+//! damage.
 
 /// SplitMix64.
 pub(crate) struct Dice(u64);
@@ -16,13 +17,13 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
 }
 
-/// What readers of text and of numbers stumble over.
+/// Tokens that are difficult for parsers of texts and numbers.
 const WORDS: [&[u8]; 40] = [
     b"\"",
     b"\"\"",
@@ -66,14 +67,16 @@ const WORDS: [&[u8]; 40] = [
     b"intervals:1e-17",
 ];
 
-/// Damages a text or file one to four times; `other` is where foreign pieces come from.
+/// Damages a text or file one to four times. `other` is the source of foreign chunks.
 pub(crate) fn mutate(bytes: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
     for _ in 0..=dice.below(4) {
         let at = dice.below(bytes.len() + 1);
         let end = (at + 1 + dice.below(32)).min(bytes.len());
         match dice.below(9) {
             0 | 1 if at < bytes.len() => bytes[at] ^= 1 << dice.below(8),
-            2 if at < bytes.len() => bytes[at] = [0, 1, 0x7f, 0x80, 0xff, b'"', b'\n'][dice.below(7)],
+            2 if at < bytes.len() => {
+                bytes[at] = [0, 1, 0x7f, 0x80, 0xff, b'"', b'\n'][dice.below(7)]
+            }
             3 => drop(bytes.drain(at..end)),
             4 => {
                 let piece = bytes[at..end].to_vec();
@@ -86,7 +89,7 @@ pub(crate) fn mutate(bytes: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
                 let to = (from + 1 + dice.below(64)).min(other.len());
                 bytes.splice(at..at, other[from..to].iter().copied());
             }
-            // A number is replaced by another.
+            // Replaces a number by another.
             7 => {
                 let digits = |b: &u8| b.is_ascii_digit();
                 if let Some(start) = bytes[at..].iter().position(digits).map(|i| at + i) {

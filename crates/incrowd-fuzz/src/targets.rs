@@ -1,5 +1,5 @@
-//! What reads, and what must hold of whatever is read: an error is one sentence about the input, no bug, and shows no cell; and
-//! nothing is left where it was read.
+//! The readers and their property: an error is one sentence about the input, is not a bug, and
+//! shows no cell; and no files are left.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use incrowd::{Error, Fault, Judging, Manifest, Options, Silent, Source};
 
 use crate::corpora::{self, CANARY};
 
-/// Something that reads.
+/// A reader under test.
 pub(crate) struct Target {
     pub(crate) name: &'static str,
-    /// Sound inputs.
+    /// Valid inputs.
     pub(crate) corpus: Vec<Vec<u8>>,
-    /// Reads one; `Err` says what does not hold.
+    /// Reads an input. Returns the violated property as `Err`.
     pub(crate) run: fn(&Path, &[u8]) -> Result<(), String>,
 }
 
-/// All of them. `dir` is where releases for the corpora are made.
+/// Returns all targets. Releases for the corpora are made in `dir`.
 pub(crate) fn all(dir: &Path) -> Vec<Target> {
     let (release, manifest) = released(dir);
     let target = |name, corpus, run| Target { name, corpus, run };
@@ -27,37 +27,42 @@ pub(crate) fn all(dir: &Path) -> Vec<Target> {
         target("csv", corpora::tables(), table as fn(&Path, &[u8]) -> Result<(), String>),
         target("arrow", corpora::arrow_files(), table),
         target("parquet", corpora::parquet_files(), table),
+        target("workbook", corpora::workbooks(), workbook),
+        target("stata", corpora::stata_files(), foreign),
+        target("spss", corpora::spss_files(), foreign),
         target("hierarchy", corpora::hierarchies(), hierarchy),
         target("job", corpora::jobs(), job_file),
         target("release", vec![release], read_back),
         target("manifest", vec![manifest], stated),
         target("whole", corpora::tables(), whole),
+        target("journal", corpora::journals(), journal),
     ]
 }
 
-/// What must hold of an error. A name may be a cell only where damage put a cell into the header.
-fn sound(error: &Error, may_name: bool) -> Result<(), String> {
-    let said = format!("{} {}", error.message(), error.advice().unwrap_or_default());
+/// Checks the properties of an error. A name may be a cell only if damage put a cell into the
+/// header.
+fn check_error(error: &Error, may_name: bool) -> Result<(), String> {
+    let text = format!("{} {}", error.message(), error.advice().unwrap_or_default());
     if error.fault() == Fault::Bug {
-        return Err(format!("taken for a bug: {said}"));
+        return Err(format!("taken for a bug: {text}"));
     }
-    if said.contains('\n') || said.len() > 4000 {
+    if text.contains('\n') || text.len() > 4000 {
         return Err("the error is not one short sentence".to_owned());
     }
-    if !may_name && said.contains(CANARY) {
-        return Err(format!("a cell is shown: {said}"));
+    if !may_name && text.contains(CANARY) {
+        return Err(format!("a cell is shown: {text}"));
     }
     Ok(())
 }
 
 fn judge<T>(outcome: Result<T, Error>, may_name: bool) -> Result<(), String> {
-    outcome.map_or_else(|error| sound(&error, may_name), |_| Ok(()))
+    outcome.map_or_else(|error| check_error(&error, may_name), |_| Ok(()))
 }
 
-/// Whether damage put a cell where names are.
+/// Returns whether damage put a cell into the header.
 fn in_header(bytes: &[u8]) -> bool {
     let first = bytes.split(|&b| b == b'\n').next().unwrap_or_default();
-    // A quotation mark may make the header longer than a line.
+    // A quotation mark may extend the header over several lines.
     let header = if first.iter().filter(|&&b| b == b'"').count() % 2 == 0 { first } else { bytes };
     header.windows(CANARY.len()).any(|piece| piece == CANARY.as_bytes())
 }
@@ -70,12 +75,33 @@ fn write(dir: &Path, name: &str, bytes: &[u8]) -> std::path::PathBuf {
 
 /// Reads all columns of a table.
 fn table(dir: &Path, bytes: &[u8]) -> Result<(), String> {
+    judge(survey(dir, bytes), in_header(bytes))
+}
+
+fn survey(dir: &Path, bytes: &[u8]) -> Result<(), Error> {
     let path = write(dir, "t", bytes);
-    let read = || {
-        let source = Source::open(&[path], &Options::default())?;
-        source.survey(source.columns(), &[], &Silent)
-    };
-    judge(read(), in_header(bytes))
+    let source = Source::open(&[path], &Options::default())?;
+    source.survey(source.columns(), &[], &Silent).map(drop)
+}
+
+/// Reads all columns of a workbook. Its documents are zipped here, unless they are zipped already.
+fn workbook(dir: &Path, bytes: &[u8]) -> Result<(), String> {
+    if bytes.starts_with(b"PK") {
+        return judge(survey(dir, bytes), false);
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let mut documents = text.split(corpora::NEXT);
+    let mut next = || documents.next().unwrap_or_default();
+    let packed = incrowd_testing::foreign::workbook(next(), next(), next());
+    // The first row has the column names, and may share its strings with cells.
+    let named = text.starts_with(corpora::HEADER)
+        && text.contains("<si><t>age</t></si><si><t>city</t></si>");
+    judge(survey(dir, &packed), !named)
+}
+
+/// Reads all columns of a file format that separates names from cells, so no name can be a cell.
+fn foreign(dir: &Path, bytes: &[u8]) -> Result<(), String> {
+    judge(survey(dir, bytes), false)
 }
 
 fn hierarchy(_: &Path, bytes: &[u8]) -> Result<(), String> {
@@ -90,18 +116,19 @@ fn job_file(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     match job::parse("job.toml", &text, dir) {
         Ok(_) => Ok(()),
         Err(refused) => {
-            // A job may state what it likes, and is told so. The table among the jobs has no part of one.
+            // Messages may quote the content of a job. The table among the jobs contains no part of
+            // a job.
             let is_job = ["[input", "[output", "[columns", "[[models", "[algorithm"]
                 .iter()
                 .any(|part| text.contains(part));
-            sound(&refused.error, is_job)?;
+            check_error(&refused.error, is_job)?;
             if is_job {
                 return Ok(());
             }
             let (start, end) =
                 refused.place.as_ref().map_or((0, 0), |place| (place.span.start, place.span.end));
-            let quoted =
-                refused.place.is_some() && text.get(start..end).is_some_and(|quoted| quoted.contains(CANARY));
+            let quoted = refused.place.is_some()
+                && text.get(start..end).is_some_and(|quoted| quoted.contains(CANARY));
             if quoted { Err("a record is quoted".to_owned()) } else { Ok(()) }
         }
     }
@@ -122,13 +149,13 @@ k = 2
 "#;
 
 fn job(dir: &Path) -> JobFile {
-    job::parse("job.toml", JOB, dir).expect("the job is sound")
+    job::parse("job.toml", JOB, dir).expect("the job is check_error")
 }
 
-/// A release and its manifest.
+/// Returns a release and its manifest.
 fn released(dir: &Path) -> (Vec<u8>, Vec<u8>) {
     write(dir, "t.csv", &corpora::tables()[0]);
-    incrowd::anonymize(&job(dir).job, &Silent).expect("the table is sound");
+    incrowd::anonymize(&job(dir).job, &Silent).expect("the table is check_error");
     let read = |name| std::fs::read(dir.join(name)).expect("it was written");
     let release = (read("out.csv"), read("out.release.json"));
     ["t.csv", "out.csv", "out.release.json"]
@@ -137,7 +164,7 @@ fn released(dir: &Path) -> (Vec<u8>, Vec<u8>) {
     release
 }
 
-/// Reads the cells of a release back, beside the original.
+/// Reads the cells of a release, and compares with the original.
 fn read_back(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     write(dir, "t.csv", &corpora::tables()[0]);
     write(dir, "out.csv", bytes);
@@ -146,16 +173,16 @@ fn read_back(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     judge(incrowd::measure(&judging, None, &Silent), in_header(bytes))
 }
 
-/// Reads a manifest, and verifies the release it is beside.
+/// Reads a manifest, and verifies its release.
 fn stated(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     judge(Manifest::parse(bytes), false)?;
     write(dir, "out.csv", b"age,city,born,disease\n*,*,*,x\n*,*,*,y\n");
     write(dir, "out.release.json", bytes);
-    // What a manifest promises may be quoted: its parameters are no cells.
+    // The parameters of a manifest may be quoted: they are not cells.
     judge(incrowd::verify(&Judging::new(dir.join("out.csv")), &Silent), true)
 }
 
-/// The whole way: a release and its manifest are there, or nothing is.
+/// Runs the whole pipeline: afterwards there is a release with its manifest, or nothing.
 fn whole(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     write(dir, "t.csv", bytes);
     let outcome = incrowd::anonymize(&job(dir).job, &Silent);
@@ -163,10 +190,36 @@ fn whole(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     judge(outcome, in_header(bytes))?;
     for entry in std::fs::read_dir(dir).map_err(|e| e.to_string())? {
         let name = entry.map_err(|e| e.to_string())?.file_name().to_string_lossy().into_owned();
-        let expected = name == "t.csv" || made && matches!(name.as_str(), "out.csv" | "out.release.json");
+        let expected =
+            name == "t.csv" || made && matches!(name.as_str(), "out.csv" | "out.release.json");
         if !expected {
             return Err(format!("{name} is left behind"));
         }
     }
     Ok(())
+}
+
+/// Reads a directory with a journal that is not authenticated. No file may change.
+fn journal(dir: &Path, bytes: &[u8]) -> Result<(), String> {
+    const NAMES: [&str; 4] =
+        ["out.csv", "victim.txt", corpora::STAGED, ".out.csv.0123456789abcdef.incrowd-journal"];
+    write(dir, NAMES[0], b"age,city\n*,x\n*,y\n");
+    write(dir, NAMES[1], b"a line\n");
+    let staged = write(dir, NAMES[2], b"packed\n");
+    write(dir, NAMES[3], bytes);
+    let read = || NAMES.map(|name| std::fs::read(dir.join(name)).ok());
+    let before = read();
+    // A staged file without a writing process is removed, so this process holds it open.
+    let held = std::fs::File::open(staged).map_err(|e| e.to_string())?;
+    held.lock().map_err(|e| e.to_string())?;
+    let recovery = incrowd::recover(dir);
+    judge(incrowd::verify(&Judging::new(dir.join(NAMES[0])), &Silent), true)?;
+    if read() != before {
+        return Err("a file was changed or removed".to_owned());
+    }
+    match recovery {
+        Ok(recovery) if recovery.unauthenticated.len() == 1 => Ok(()),
+        Ok(_) => Err("the journal is not reported".to_owned()),
+        Err(error) => check_error(&error, false),
+    }
 }

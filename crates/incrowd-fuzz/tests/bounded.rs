@@ -1,4 +1,4 @@
-//! A bounded number of damaged inputs, the same ones every time, where no more than 2 GiB can be had. For longer:
+//! Runs a fixed number of damaged inputs within 2 GiB of address space. For longer runs:
 //! `cargo run --release -p incrowd-fuzz -- --minutes 60`.
 
 use std::process::Command;
@@ -12,7 +12,8 @@ fn damaged_inputs_are_read_or_refused_with_one_error() {
         .arg(dir.path().join("findings"))
         .output()
         .unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success(), "{}: {said}", run.status);
     assert!(said.contains("0 findings"), "{said}");
 }

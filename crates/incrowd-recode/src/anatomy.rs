@@ -1,11 +1,14 @@
-//! Anatomy: exact quasi-identifiers in one table, sensitive values in another, linked by groups only.
+//! Anatomy: publishes exact quasi-identifiers in one table and sensitive values in another, linked
+//! only by group numbers.
 //!
-//! Paper: `xiao2006`, Figure 3. Records are put into buckets by their sensitive value. While at least l buckets are not empty,
-//! one random record of each of the l fullest makes a group. What is left, at most one record of each of fewer than l values,
-//! joins a random group that lacks its value.
+//! Paper: `xiao2006`, Figure 3. Records are put into buckets by their sensitive value. While at
+//! least l buckets are not empty, one random record of each of the l largest buckets forms a group.
+//! At most one record of each of fewer than l values remains. Each of these joins a random group
+//! that does not contain its value.
 //!
-//! Where we differ: ties between buckets are drawn. Groups are numbered at random, so that a number does not tell when the
-//! group was made. All draws follow from a secret, and rows come in an order that does not depend on the input's.
+//! Differences from the paper: ties between buckets are broken at random. Group numbers are random,
+//! so that a number does not reveal when the group was formed. All draws follow from a secret. The
+//! output order does not depend on the input order.
 
 use std::collections::BinaryHeap;
 
@@ -16,27 +19,29 @@ use incrowd_core::{Dataset, Error, Param, ParamKind, Partition, Progress, Result
 use crate::suppression::Dice;
 use crate::{Algorithm, Card};
 
-/// The list entry.
+/// The description of this algorithm.
 pub const CARD: Card = Card {
     name: "anatomy",
     paper: "xiao2006",
-    about: "Publishes the quasi-identifiers as they are, with the number of a group, and in a second table how often each \
-            sensitive value occurs in each group. Every group has l or l + 1 records, no two of them with the same value.",
-    limits: "Whoever knows a person's quasi-identifiers sees whether the person is in the table: exact values hide no presence. If \
-             records were withheld first, a known participant who is absent was among them, and so has one of the frequent \
-             values. The groups are drawn without regard to the quasi-identifiers.",
+    about: "Publishes the quasi-identifiers unchanged, with a group number, and a second table \
+            with the number of records of each sensitive value in each group. Every group has l or \
+            l + 1 records, no two of them with the same value.",
+    limits: "An adversary who knows a person's quasi-identifiers can see whether the person is in \
+             the table: exact values do not hide presence. If records were suppressed first, a \
+             known participant who is absent is among them, and so has one of the frequent values. \
+             Groups are drawn without regard to the quasi-identifiers.",
     params: &[
         Param {
             name: "l",
             kind: ParamKind::Count(2),
             default: None,
-            about: "how many different sensitive values a group has at least",
+            about: "the least number of different sensitive values in a group",
         },
         Param {
             name: "on",
             kind: ParamKind::Column,
             default: Some(""),
-            about: "the sensitive column; may be left out if there is one only",
+            about: "the sensitive column; optional if there is only one",
         },
     ],
     repeatable: &[],
@@ -47,9 +52,9 @@ pub const CARD: Card = Card {
 /// The algorithm with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anatomy {
-    /// How many different sensitive values a group has at least.
+    /// The least number of different sensitive values in a group.
     pub l: u64,
-    /// The sensitive column; empty means the only one there is.
+    /// The sensitive column. Empty means the only one.
     pub on: String,
 }
 
@@ -58,9 +63,16 @@ impl Algorithm for Anatomy {
         false
     }
 
-    /// There are no groups of generalized rows to answer with: whoever publishes asks [`Algorithm::linked`] first.
-    fn recode(&self, _: &Dataset, _: &[Box<dyn BoundModel>], _: u64, _: &dyn Progress) -> Result<Partition> {
-        Err(Error::job("`anatomy` generalizes nothing: it publishes two tables that are linked by groups")
+    /// Always returns an error: there are no generalized groups. Callers check
+    /// [`Algorithm::linked`] first.
+    fn recode(
+        &self,
+        _: &Dataset,
+        _: &[Box<dyn BoundModel>],
+        _: u64,
+        _: &dyn Progress,
+    ) -> Result<Partition> {
+        Err(Error::job("`anatomy` publishes two linked tables, not one generalized table")
             .help("use an algorithm that makes one table, such as `mondrian`")
             .at("algorithm.name"))
     }
@@ -70,33 +82,33 @@ impl Algorithm for Anatomy {
     }
 }
 
-/// Records by group: pairs of a record and its group, and how many groups there are.
+/// The assignment of records to groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
-    /// Each record with the number of its group, in random order.
+    /// Pairs of a record and its group number, in random order.
     pub records: Vec<(u32, u32)>,
-    /// How many groups there are.
+    /// The number of groups.
     pub groups: u32,
 }
 
-/// Refuses buckets from which no diverse groups can be made; answers with the number of records.
+/// Returns the number of records, or an error if no l-diverse grouping of these buckets exists.
 pub fn diverse(buckets: &[Vec<u32>], l: u64) -> Result<u64> {
     let records: u64 = buckets.iter().map(|bucket| bucket.len() as u64).sum();
     let most = buckets.iter().map(|bucket| bucket.len() as u64).max().unwrap_or(0);
     if records == 0 || !eligible(most, records, l) {
         return Err(Error::unsatisfiable(format!(
-            "a sensitive value is more frequent than one record in {l}, so no grouping is diverse"
+            "a sensitive value is more frequent than one record in {l}, so no grouping is l-diverse"
         ))
-        .help("withhold records first with `[suppression] name`"));
+        .help("suppress records first with `[suppression] name`"));
     }
     Ok(records)
 }
 
-/// Divides records into groups. `buckets` hold whatever stands for a record, one bucket per sensitive value.
+/// Divides records into groups. `buckets` contains record ids, one bucket per sensitive value.
 pub fn group(mut buckets: Vec<Vec<u32>>, l: u64, dice: &mut Dice) -> Result<Groups> {
     let records = diverse(&buckets, l)?;
     buckets.iter_mut().for_each(|bucket| dice.shuffle(bucket));
-    // Fullest first, ties by a fresh draw.
+    // Largest bucket first; ties are broken by a random number.
     let mut fullest: BinaryHeap<(usize, u64, usize)> = BinaryHeap::new();
     for (value, bucket) in buckets.iter().enumerate().filter(|(_, bucket)| !bucket.is_empty()) {
         fullest.push((bucket.len(), dice.below(u64::MAX), value));
@@ -104,7 +116,8 @@ pub fn group(mut buckets: Vec<Vec<u32>>, l: u64, dice: &mut Dice) -> Result<Grou
     let mut placed: Vec<(u32, u32)> = Vec::with_capacity(records as usize);
     let mut members: Vec<Vec<u32>> = Vec::new();
     while fullest.len() as u64 >= l {
-        let taken: Vec<usize> = (0..l).filter_map(|_| fullest.pop()).map(|(_, _, value)| value).collect();
+        let taken: Vec<usize> =
+            (0..l).filter_map(|_| fullest.pop()).map(|(_, _, value)| value).collect();
         let group = members.len() as u32;
         for &value in &taken {
             if let Some(record) = buckets[value].pop() {
@@ -118,10 +131,12 @@ pub fn group(mut buckets: Vec<Vec<u32>>, l: u64, dice: &mut Dice) -> Result<Grou
     }
     for (value, bucket) in buckets.iter_mut().enumerate() {
         while let Some(record) = bucket.pop() {
-            let lacks = |group: usize, members: &[Vec<u32>]| !members[group].contains(&(value as u32));
-            let candidates: Vec<usize> = (0..members.len()).filter(|&group| lacks(group, &members)).collect();
+            let lacks =
+                |group: usize, members: &[Vec<u32>]| !members[group].contains(&(value as u32));
+            let candidates: Vec<usize> =
+                (0..members.len()).filter(|&group| lacks(group, &members)).collect();
             if candidates.is_empty() {
-                return Err(Error::bug("a record of an eligible table found no group"));
+                return Err(Error::bug("no group can take a record of an eligible table"));
             }
             let group = candidates[dice.below(candidates.len() as u64) as usize];
             placed.push((record, group as u32));

@@ -1,6 +1,7 @@
-//! The bound beside what was reached: the least loss that any release of the table can have.
+//! A lower bound of the loss of any release of a table.
 //!
-//! It takes about as long as a climb and often longer, so it is computed only if somebody asks for it.
+//! Computing the bound takes at least about as long as the `ascent` algorithm, so it is computed
+//! only on request.
 
 use std::sync::Arc;
 
@@ -15,8 +16,8 @@ use crate::ascent;
 use crate::improve::{ModelCheck, Shapes};
 use crate::{AlgorithmReport, Outcome, Reported};
 
-/// The least mean loss of a cell that any release of this table can have if these models are kept and nobody is suppressed;
-/// nothing if there are too many combinations of levels to tell.
+/// Returns a lower bound of the mean loss per cell of any release of this table that satisfies
+/// these models and suppresses no records. `None` if there are too many combinations of levels.
 pub fn least_loss(
     data: &Dataset,
     models: &[Box<dyn BoundModel>],
@@ -27,20 +28,20 @@ pub fn least_loss(
     ascent::least_loss(&ModelCheck::new(data, models, &shapes), metric, progress)
 }
 
-/// What an algorithm reports, if anything, and the bound.
+/// An algorithm's report, if any, together with the bound.
 #[derive(Clone, Debug)]
 pub struct BoundReport {
-    /// What the algorithm reports.
+    /// The algorithm's report.
     pub of: Reported,
-    /// What is bounded.
+    /// The metric of the bound.
     pub metric: Metric,
-    /// The bound; nothing if there are too many combinations of levels to tell.
+    /// The bound. `None` if there are too many combinations of levels.
     pub bound: Option<f64>,
 }
 
 impl BoundReport {
-    /// The report with the bound beside it.
-    pub fn beside(of: Reported, metric: Metric, bound: Option<f64>) -> Reported {
+    /// Adds the bound to a report.
+    pub fn wrap(of: Reported, metric: Metric, bound: Option<f64>) -> Reported {
         Some(Arc::new(BoundReport { of, metric, bound }))
     }
 }
@@ -50,7 +51,7 @@ impl AlgorithmReport for BoundReport {
         self.of.as_ref().map_or("bound", |of| of.name())
     }
 
-    /// A bound tells about records nobody else resembles, so it is not for the public.
+    /// The bound depends on unique records, so it must not be published.
     fn to_json(&self) -> Json {
         let mut all = self.of.as_ref().map_or_else(|| json!({}), |of| of.to_json());
         all["bounded_metric"] = json!(self.metric.name());
@@ -62,10 +63,11 @@ impl AlgorithmReport for BoundReport {
         let mut text = self.of.as_ref().map_or_else(Vec::new, |of| of.to_text(outcome));
         text.push(Block::line(match self.bound {
             Some(bound) => format!(
-                "bound    no release that keeps the promises and suppresses nobody has less {} than {bound:.4}",
+                "bound    no release that satisfies the models without suppression has less {} \
+                 than {bound:.4}",
                 self.metric.title(),
             ),
-            None => "bound    too many combinations of levels to tell".to_owned(),
+            None => "bound    not computed: too many combinations of levels".to_owned(),
         }));
         text
     }

@@ -1,11 +1,12 @@
-//! How a release is made.
+//! Anonymization algorithms.
 //!
-//! An algorithm takes a [`Dataset`] and bound models and answers with a
-//! [`Partition`] every group of which the models admit. It never sees records, opens no file
-//! and knows nothing of how its answer will be judged.
+//! An algorithm takes a [`Dataset`] and bound models. It returns a [`Partition`] in which every
+//! model admits every group. Algorithms read rows of codes, not records. They open no files and do
+//! not depend on the verification of releases.
 //!
 //! Each algorithm is one module with a [`Card`]; [`ALGORITHMS`] lists them.
 
+pub mod alike;
 pub mod anatomy;
 pub mod ascent;
 pub mod auto;
@@ -34,7 +35,7 @@ use incrowd_core::{
     Dataset, Domain, Error, Param, Params, Partition, Persons, Progress, Result, Value, near_miss,
 };
 
-/// Every algorithm incrowd knows. A new algorithm is one module and one line here, whether it has a report or not.
+/// All algorithms. A new algorithm is one module and one line here, with or without a report.
 pub const ALGORITHMS: &[&Card] = &[
     &auto::CARD,
     &mondrian::CARD,
@@ -52,24 +53,25 @@ pub const ALGORITHMS: &[&Card] = &[
     &anatomy::CARD,
 ];
 
-/// An algorithm's entry in the list.
+/// The description of an algorithm.
 pub struct Card {
     /// The name in a job file.
     pub name: &'static str,
     /// The paper's key in `docs/papers.md`.
     pub paper: &'static str,
-    /// What it does.
+    /// A description of what the algorithm does.
     pub about: &'static str,
-    /// What it does not do, or does badly.
+    /// Known limitations.
     pub limits: &'static str,
-    /// Its parameters.
+    /// The parameters it accepts.
     pub params: &'static [Param],
-    /// The parameters, with their values, under which the same table always gives the same groups. Empty if it does with any:
-    /// then whatever is drawn follows from the parameters, or from the job's key.
+    /// The parameter values with which equal tables give equal groups. Empty if that is the case
+    /// with all values: any random draws then follow from the parameters or from the job's key.
     pub repeatable: &'static [(&'static str, &'static str)],
-    /// Whether it decides about a region of the table without looking at the rest of it, so that a table can be planned in parts.
+    /// Whether the decision about a region of the table does not depend on the rest of the table.
+    /// The regions of a table can then be planned separately.
     pub local: bool,
-    /// Makes the algorithm from checked parameters.
+    /// Creates the algorithm from checked parameters.
     pub make: fn(&Params) -> Result<Box<dyn Algorithm>>,
 }
 
@@ -79,25 +81,29 @@ impl Debug for Card {
     }
 }
 
-/// A way to partition a table.
+/// A method that partitions a table into groups.
 pub trait Algorithm: Debug + Send + Sync {
-    /// Whether it is sound only for models that survive the merging of groups: because it prunes, or because it may publish
-    /// two groups with the same cells, which are one group to a reader.
+    /// Returns whether the algorithm is sound only for models that survive the merging of groups:
+    /// because it prunes, or because it may publish two groups with equal cells, which a reader of
+    /// the release sees as one group.
     fn needs_merging(&self) -> bool;
 
-    /// Whether the summaries it shows to models hold this.
+    /// Returns whether the summaries passed to the models contain this.
     fn supplies(&self, need: Need) -> bool {
         need != Need::Region
     }
 
-    /// Whether its summaries say how many people records stand for, and it does not part the records of a row.
+    /// Returns whether the summaries contain the sum of sampling weights. The algorithm then keeps
+    /// all records of a row in one group.
     fn weighs(&self) -> bool {
         false
     }
 
-    /// Partitions the table so that every model admits every group. The caller has bound the models to this very
-    /// table; `Err` means it cannot be done, or not with these parameters. Rows of at most `suppressible` records may be
-    /// left without a group.
+    /// Partitions the table so that every model admits every group. Rows with at most
+    /// `suppressible` records in total may be left without a group.
+    ///
+    /// The models must be bound to `data`. Returns an error if no such partition exists or if the
+    /// algorithm cannot find one with its parameters.
     fn recode(
         &self,
         data: &Dataset,
@@ -106,7 +112,8 @@ pub trait Algorithm: Debug + Send + Sync {
         progress: &dyn Progress,
     ) -> Result<Partition>;
 
-    /// The same, with what else is known of how it was found.
+    /// Partitions the table like [`recode`](Algorithm::recode) and returns the algorithm's report,
+    /// if it has one.
     fn recode_and_report(
         &self,
         data: &Dataset,
@@ -118,58 +125,63 @@ pub trait Algorithm: Debug + Send + Sync {
         Ok(Recoding::new(partition))
     }
 
-    /// The table as the algorithm wants it, before models are bound to it: lines may be replaced by others with the same
-    /// leaves.
+    /// Transforms the table before models are bound to it. Domains may be replaced by others that
+    /// have the same leaves.
     fn prepare(&self, data: Dataset) -> Result<Dataset> {
         Ok(data)
     }
 
-    /// The same idea among rows of which some are external, for k-join-anonymity; `None` if there is no such thing.
+    /// Returns the variant of this algorithm for k-join-anonymity, in which some rows are external,
+    /// if there is one.
     fn join(&self) -> Option<&dyn join::JoinAlgorithm> {
         None
     }
 
-    /// What it does if it generalizes nothing and publishes two linked tables instead; then it cannot recode.
+    /// Returns the parameters of Anatomy if this algorithm publishes two linked tables instead of
+    /// generalized cells. Such an algorithm cannot recode.
     fn linked(&self) -> Option<&anatomy::Anatomy> {
         None
     }
 }
 
-/// What an algorithm answers.
+/// The result of an algorithm.
 #[derive(Clone, Debug)]
 pub struct Recoding {
-    /// Who stands together.
+    /// The groups.
     pub partition: Partition,
-    /// What else is known, if anything; for the data owner only.
+    /// The algorithm's report, if it has one; for the data owner only.
     pub report: Reported,
-    /// The lines the groups are published with, if not those of the table. They have the same leaves.
+    /// The domains in which the groups are published, if they differ from the table's. They have
+    /// the same leaves.
     pub domains: Option<Vec<Domain>>,
 }
 
 impl Recoding {
-    /// The same with a report.
+    /// Sets the report.
     #[must_use]
     pub fn reporting(self, report: impl AlgorithmReport) -> Recoding {
         Recoding { report: Some(Arc::new(report)), ..self }
     }
 
-    /// The report as the type the algorithm made.
+    /// Returns the report if it has type `T`.
     pub fn report_as<T: AlgorithmReport>(&self) -> Option<&T> {
         self.report.as_deref().and_then(|report| report.downcast())
     }
 
-    /// A partition about which nothing else is known.
+    /// Creates a result without a report.
     pub fn new(partition: Partition) -> Recoding {
         Recoding { partition, report: None, domains: None }
     }
 }
 
-/// How many records every group has at least, whatever else the models ask: as many persons have as many records.
+/// Returns the least number of records that the models require of a group. A model that requires n
+/// persons requires at least n records.
 pub(crate) fn fewest_records(models: &[Box<dyn BoundModel>]) -> u64 {
     models.iter().map(|model| model.fewest_records()).max().unwrap_or(1).max(1)
 }
 
-/// How many different persons every group has at least, with those behind the records, if a model asks for that.
+/// Returns the least number of distinct persons that the models require of a group, with the person
+/// of each record. `None` if no model counts persons.
 pub(crate) fn fewest_persons<'a>(
     data: &'a Dataset,
     models: &[Box<dyn BoundModel>],
@@ -178,24 +190,24 @@ pub(crate) fn fewest_persons<'a>(
     data.persons().map(|persons| (&**persons, least))
 }
 
-/// Whether a model asks for more than a number of records or of persons.
-pub(crate) fn asks_more(model: &dyn BoundModel) -> bool {
+/// Returns whether a model requires more than a number of records or persons.
+pub(crate) fn exceeds_counting(model: &dyn BoundModel) -> bool {
     model.least_records().is_none() && model.least_persons().is_none()
 }
 
-/// An algorithm as a job names it.
+/// An algorithm with its parameters, as named in a job.
 #[derive(Debug)]
 pub struct Method {
-    /// The list entry.
+    /// The algorithm's description.
     pub card: &'static Card,
-    /// The parameters, defaults included.
+    /// The parameters, including defaults.
     pub params: Params,
     /// The algorithm.
     pub algorithm: Box<dyn Algorithm>,
 }
 
-/// The error for a parameter that is none of this algorithm's but of others.
-fn elsewhere(card: &Card, given: &[(String, Value)]) -> Option<Error> {
+/// Returns an error that names the algorithms that do have a parameter `card` does not have.
+fn foreign_parameter(card: &Card, given: &[(String, Value)]) -> Option<Error> {
     let has = |card: &Card, name: &str| card.params.iter().any(|param| param.name == name);
     let name = given.iter().map(|(name, _)| name).find(|name| !has(card, name))?;
     if near_miss(name, card.params.iter().map(|param| param.name)).is_some() {
@@ -203,19 +215,29 @@ fn elsewhere(card: &Card, given: &[(String, Value)]) -> Option<Error> {
     }
     let known = || ALGORITHMS.iter().flat_map(|card| card.params).map(|param| param.name);
     let meant = near_miss(name, known())?;
-    let others: Vec<String> =
-        ALGORITHMS.iter().filter(|card| has(card, meant)).map(|card| format!("`{}`", card.name)).collect();
+    let others: Vec<String> = ALGORITHMS
+        .iter()
+        .filter(|card| has(card, meant))
+        .map(|card| format!("`{}`", card.name))
+        .collect();
     let others = match others.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => return None,
     };
     let error = Error::job(format!("`{}` has no parameter `{name}`", card.name));
-    Some(error.help(format!("`{meant}` is a parameter of {others}: name that algorithm")).at(name.clone()))
+    Some(
+        error
+            .help(format!("`{meant}` is a parameter of {others}: choose that algorithm"))
+            .at(name.clone()),
+    )
 }
 
+/// Advice for models that do not survive the merging of groups.
+const STRICT_CUT: &str =
+    "`mondrian` with cut = \"strict\" never publishes two groups with the same cells";
 impl Method {
-    /// The algorithm of that name with those parameters.
+    /// Creates the algorithm with this name and these parameters.
     pub fn new(name: &str, given: impl IntoIterator<Item = (String, Value)>) -> Result<Method> {
         let Some(card) = ALGORITHMS.iter().find(|card| card.name == name) else {
             let known = ALGORITHMS.iter().map(|card| card.name);
@@ -225,31 +247,33 @@ impl Method {
         };
         let given: Vec<(String, Value)> = given.into_iter().collect();
         let params = Params::new(card.name, card.params, given.iter().cloned())
-            .map_err(|error| elsewhere(card, &given).unwrap_or(error))?;
+            .map_err(|error| foreign_parameter(card, &given).unwrap_or(error))?;
         let algorithm = (card.make)(&params)?;
         Ok(Method { card, params, algorithm })
     }
 
-    /// Refuses models the algorithm would not be sound for on this table: where a person has records in several groups, less
-    /// survives merging.
+    /// Returns an error if the algorithm is not sound for one of the models on this table. If a
+    /// person has records in several groups, fewer models survive the merging of groups.
     pub fn accepts_table(&self, promises: &[Promise], data: &Dataset) -> Result<()> {
-        let broken =
-            |promise: &&Promise| promise.model.card().survives.merging && !promise.survives_merging(data);
+        let broken = |promise: &&Promise| {
+            promise.model.card().survives.merging && !promise.survives_merging(data)
+        };
         match promises.iter().find(broken) {
             Some(promise) if self.algorithm.needs_merging() => {
                 let (method, model) = (self.card.name, promise.name());
                 Err(Error::job(format!(
-                    "`{method}` with these options cannot be used with `{model}` here: some persons have records that differ \
-                     in their quasi-identifiers, so two groups that satisfy it may break it together"
+                    "`{method}` with these options cannot be used with `{model}` here: some \
+                     persons have records that differ in their quasi-identifiers, so merging two \
+                     groups that satisfy the model may violate it"
                 ))
-                .help("`mondrian` with cut = \"strict\" never publishes two groups with the same cells")
+                .help(STRICT_CUT)
                 .at("algorithm"))
             }
             _ => Ok(()),
         }
     }
 
-    /// Refuses models the algorithm would not be sound for.
+    /// Returns an error if the algorithm is not sound for one of the models.
     pub fn accepts(&self, promises: &[Promise]) -> Result<()> {
         for promise in promises {
             let card = promise.model.card();
@@ -258,8 +282,8 @@ impl Method {
                 let (what, help) = match need {
                     Need::Population => ("count people of a population", "use `mondrian`"),
                     _ => (
-                        "look at the corners of groups",
-                        "use `expc-plus`, with suppression_limit as high as you can bear",
+                        "compute the extents of groups",
+                        "use `expc-plus` with a high suppression_limit",
                     ),
                 };
                 return Err(Error::job(format!(
@@ -271,10 +295,10 @@ impl Method {
             if self.algorithm.needs_merging() && !promise.model.card().survives.merging {
                 let (method, model) = (self.card.name, promise.name());
                 return Err(Error::job(format!(
-                    "`{method}` with these options cannot be used with `{model}`: merging two groups that satisfy it may \
-                     break it"
+                    "`{method}` with these options cannot be used with `{model}`: merging two \
+                     groups that satisfy the model may violate it"
                 ))
-                .help("`mondrian` with cut = \"strict\" never publishes two groups with the same cells")
+                .help(STRICT_CUT)
                 .at("algorithm"));
             }
         }

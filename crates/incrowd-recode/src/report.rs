@@ -1,7 +1,7 @@
-//! What an algorithm knows beside the groups it made. It tells what other releases would have cost, so it is for the data owner
-//! only.
+//! Reports of algorithms. A report contains the losses of alternatives that were not published, so
+//! it is for the data owner only.
 //!
-//! A report is defined beside its algorithm and shows itself, as JSON and as text. Nobody else has to know that it exists.
+//! Each report type is defined in its algorithm's module and renders itself as JSON and as text.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -10,39 +10,40 @@ use std::sync::Arc;
 use incrowd_core::text::Block;
 use serde_json::Value as Json;
 
-/// What became of the records in the end, for reports that put themselves beside it.
+/// The number of records that are published, for reports that show it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Records the algorithm was given.
+    /// The number of records passed to the algorithm.
     pub records: u64,
-    /// Those of them that are not published.
+    /// The number of these records that are not published.
     pub suppressed: u64,
 }
 
-/// What else is known of how groups were found.
+/// The report of one run of an algorithm.
 pub trait AlgorithmReport: Any + Debug + Send + Sync {
-    /// The key under which it stands among what is the data owner's.
+    /// Returns the report's key in the part of the manifest that is for the data owner.
     fn name(&self) -> &'static str;
 
-    /// All of it.
+    /// Returns the complete report.
     fn to_json(&self) -> Json;
 
-    /// What a person should read first.
+    /// Returns the main results as text.
     fn to_text(&self, outcome: Outcome) -> Vec<Block>;
 
-    /// The way that was taken, if the algorithm chooses among several. It is published.
+    /// Returns the name of the chosen method, if the algorithm chooses among several. It is
+    /// published.
     fn taken(&self) -> Option<&'static str> {
         None
     }
 }
 
 impl dyn AlgorithmReport {
-    /// The report as the type its algorithm made.
+    /// Returns the report if it has type `T`.
     pub fn downcast<T: AlgorithmReport>(&self) -> Option<&T> {
         let any: &dyn Any = self;
         any.downcast_ref()
     }
 }
 
-/// A report, or nothing if the algorithm has none.
+/// The report of an algorithm, if it has one.
 pub type Reported = Option<Arc<dyn AlgorithmReport>>;

@@ -1,17 +1,20 @@
-//! Rows that an algorithm left without a group: they are suppressed, and what is published must keep every promise without them.
+//! Suppression of rows that an algorithm left without a group.
 //!
-//! They are absent from the release, or published with `*` in every quasi-identifier. Either way every promise must hold of
-//! what is published: leaving records out moves the distribution that some models compare groups with, and starred records
-//! are a group like any other, since whoever finds a person in no other group knows where to look.
+//! Suppressed records are absent from the release or published with `*` in every quasi-identifier.
+//! The release must satisfy all models in both cases. Absent records change the distribution of the
+//! table that some models compare groups with. Starred records form a group of their own: an
+//! adversary who finds a person in no other group knows that the person is among them.
 
 use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::population::PublishedCell;
-use incrowd_core::{Code, Dataset, Error, Extent, GroupId, GroupSummary, Partition, Region, Result};
+use incrowd_core::{
+    Code, Dataset, Error, Extent, GroupId, GroupSummary, Partition, Region, Result,
+};
 
 /// How suppressed records are published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Suppressed {
-    /// Not at all.
+    /// They are not published.
     #[default]
     Absent,
     /// With `*` in every quasi-identifier.
@@ -24,20 +27,21 @@ impl Suppressed {
         [("absent", Suppressed::Absent), ("star", Suppressed::Star)];
 }
 
-/// Makes suppression final. At most `suppressible` records are suppressed; `Err` means that the promises would need more.
+/// Suppresses the rows without a group. At most `suppressible` records are suppressed; returns an
+/// error if the models require more.
 pub fn finish_suppression(
     data: &Dataset,
     promises: &[Promise],
     models: &[Box<dyn BoundModel>],
     partition: Partition,
-    way: Suppressed,
+    how: Suppressed,
     suppressible: u64,
 ) -> Result<Partition> {
     if (0..data.rows()).all(|row| partition.group(row).is_some()) {
-        // Divided rows are never suppressed.
+        // Rows that are divided among groups are never suppressed.
         return Ok(partition);
     }
-    match way {
+    match how {
         Suppressed::Absent => absent(data, promises, partition, suppressible),
         Suppressed::Star => star(data, models, partition, suppressible),
     }
@@ -45,37 +49,45 @@ pub fn finish_suppression(
 
 fn too_many(suppressible: u64) -> Error {
     Error::unsatisfiable(format!(
-        "the promises cannot be kept with the limit of {suppressible} suppressed records once some are suppressed"
+        "the models cannot be satisfied with at most {suppressible} suppressed records: the \
+         suppression of some records makes other groups violate them"
     ))
     .help("raise suppression_limit, or set it to 0")
     .at("suppression_limit")
 }
 
-/// Groups that no longer keep a promise once others are gone leave too.
+/// Also suppresses groups that violate a model after other records have been removed.
 fn absent(
     data: &Dataset,
     promises: &[Promise],
     mut partition: Partition,
     suppressible: u64,
 ) -> Result<Partition> {
-    let fragile: Vec<&Promise> = promises.iter().filter(|p| !p.model.card().survives.suppressing).collect();
+    let fragile: Vec<&Promise> =
+        promises.iter().filter(|p| !p.model.card().survives.suppressing).collect();
     if fragile.is_empty() {
         return Ok(partition);
     }
-    let peopled = fragile.iter().any(|p| p.model.card().needs.contains(&Need::Population));
+    let needs_population = fragile.iter().any(|p| p.model.card().needs.contains(&Need::Population));
     loop {
-        let published =
-            data.reweighted(|row| if partition.group(row).is_some() { data.weight(row) } else { 0 });
+        let published = data
+            .with_counts(|row| if partition.group(row).is_some() { data.weight(row) } else { 0 });
         if data.records() - published.records() > suppressible || published.records() == 0 {
             return Err(too_many(suppressible));
         }
-        let models = fragile.iter().map(|p| p.model.bind(&published)).collect::<Result<Vec<_>>>()?;
-        let (groups, outside) = summaries(data, &partition, peopled);
-        if !models.iter().all(|model| model.looks_at().is_some() || model.admits(&outside).holds) {
+        let models =
+            fragile.iter().map(|p| p.model.bind(&published)).collect::<Result<Vec<_>>>()?;
+        let (groups, outside) = summaries(data, &partition, needs_population);
+        if !models
+            .iter()
+            .all(|model| model.sensitive_column().is_some() || model.admits(&outside).holds)
+        {
             return Err(too_many(suppressible));
         }
-        let leaving: Vec<bool> =
-            groups.iter().map(|group| !models.iter().all(|model| model.admits(group).holds)).collect();
+        let leaving: Vec<bool> = groups
+            .iter()
+            .map(|group| !models.iter().all(|model| model.admits(group).holds))
+            .collect();
         if !leaving.contains(&true) {
             return Ok(partition);
         }
@@ -83,7 +95,7 @@ fn absent(
     }
 }
 
-/// The smallest groups join the starred records until these keep the promises too.
+/// Suppresses the smallest groups until the starred records satisfy the models.
 fn star(
     data: &Dataset,
     models: &[Box<dyn BoundModel>],
@@ -92,21 +104,22 @@ fn star(
 ) -> Result<Partition> {
     let (groups, _) = summaries(data, &partition, false);
     let mut starred = data.summary((0..data.rows()).filter(|&row| partition.group(row).is_none()));
-    starred.population = data.population().map_or(0, |p| (0..p.rows() as u32).map(|row| p.weight(row)).sum());
+    starred.population =
+        data.population().map_or(0, |p| (0..p.rows() as u32).map(|row| p.weight(row)).sum());
     let (alike, mut order): (Vec<usize>, Vec<usize>) =
-        (0..groups.len()).partition(|&group| says_nothing(data, &partition, group));
+        (0..groups.len()).partition(|&group| is_starred(data, &partition, group));
     order.sort_by_key(|&group| groups[group].records);
     let mut leaving = vec![false; groups.len()];
     let mut next = order.into_iter();
-    // To a reader, a group that was generalized to the top is one group with the starred records.
-    let seen = |starred: &GroupSummary| {
-        let mut seen = starred.clone();
-        alike.iter().for_each(|&group| seen.merge(&groups[group]));
+    // A reader sees a group that was generalized to `*` everywhere as one with the starred records.
+    let with_alike = |starred: &GroupSummary| {
+        let mut all = starred.clone();
+        alike.iter().for_each(|&group| all.merge(&groups[group]));
         let extents = data.quasi().iter().map(|quasi| Extent::whole(&quasi.domain)).collect();
-        seen.region = Some(Region { extents });
-        seen
+        all.region = Some(Region { extents });
+        all
     };
-    while !models.iter().all(|model| model.admits(&seen(&starred)).holds) {
+    while !models.iter().all(|model| model.admits(&with_alike(&starred)).holds) {
         let Some(group) = next.next() else { return Err(too_many(suppressible)) };
         starred.merge(&groups[group]);
         leaving[group] = true;
@@ -119,32 +132,36 @@ fn star(
     Ok(partition)
 }
 
-/// Whether a group is published with `*` in every quasi-identifier.
-fn says_nothing(data: &Dataset, partition: &Partition, group: usize) -> bool {
+/// Returns whether a group is published with `*` in every quasi-identifier.
+fn is_starred(data: &Dataset, partition: &Partition, group: usize) -> bool {
     let spans = partition.spans(GroupId(group as u32));
-    data.quasi()
-        .iter()
-        .zip(spans)
-        .all(|(quasi, span)| !quasi.domain.publishes_sets() && quasi.domain.label(span.lo, span.hi) == "*")
+    data.quasi().iter().zip(spans).all(|(quasi, span)| {
+        !quasi.domain.publishes_sets() && quasi.domain.label(span.lo, span.hi) == "*"
+    })
 }
 
-/// The groups as models see them, and the people whom none covers.
-fn summaries(data: &Dataset, partition: &Partition, peopled: bool) -> (Vec<GroupSummary>, GroupSummary) {
-    let empty = GroupSummary::empty(data.sensitive().len());
+/// Returns the summary of each group, and one of the people in the population that no group covers.
+fn summaries(
+    data: &Dataset,
+    partition: &Partition,
+    with_population: bool,
+) -> (Vec<GroupSummary>, GroupSummary) {
     let mut rows: Vec<Vec<usize>> = vec![Vec::new(); partition.groups()];
     for row in 0..data.rows() {
         if let Some(group) = partition.group(row) {
             rows[group.index()].push(row);
         }
     }
-    let mut groups: Vec<GroupSummary> = rows.iter().map(|rows| data.summary(rows.iter().copied())).collect();
-    let mut outside = empty;
-    if let Some(population) = data.population().filter(|_| peopled) {
+    let mut groups: Vec<GroupSummary> =
+        rows.iter().map(|rows| data.summary(rows.iter().copied())).collect();
+    let mut outside = GroupSummary::empty(data.sensitive().len());
+    if let Some(population) = data.population().filter(|_| with_population) {
         let everybody = 0..population.rows() as u32;
         let mut reached = vec![false; population.rows()];
         for (group, rows) in rows.iter().enumerate() {
             let values = |q: usize| {
-                let mut codes: Vec<Code> = rows.iter().map(|&row| Code(data.quasi_codes(row)[q])).collect();
+                let mut codes: Vec<Code> =
+                    rows.iter().map(|&row| Code(data.quasi_codes(row)[q])).collect();
                 codes.sort_unstable();
                 codes.dedup();
                 codes
@@ -152,9 +169,11 @@ fn summaries(data: &Dataset, partition: &Partition, peopled: bool) -> (Vec<Group
             let values: Vec<Vec<Code>> = (0..data.quasi().len()).map(values).collect();
             let spans = partition.spans(GroupId(group as u32));
             let cell = |q: usize| match partition.levels() {
-                Some(levels) => {
-                    PublishedCell::at_level(&data.quasi()[q].domain, spans[q].lo, levels[q] as usize)
-                }
+                Some(levels) => PublishedCell::at_level(
+                    &data.quasi()[q].domain,
+                    spans[q].lo,
+                    levels[q] as usize,
+                ),
                 None => PublishedCell::new(&data.quasi()[q].domain, spans[q], &values[q]),
             };
             let cells: Vec<PublishedCell<'_>> = (0..spans.len()).map(cell).collect();
@@ -173,19 +192,25 @@ mod tests {
     use super::*;
     use incrowd_core::{ColumnSpec, Folded, HierarchySpec, SensitiveSpec, Span, Value};
 
-    /// Rows 0 to 3 of the fold are suppressed, 4 to 7 have the label of the root, 8 to 11 stand alone.
+    /// Rows 0 to 3 of the fold are suppressed, rows 4 to 7 have the label of the root, rows 8 to 11
+    /// form a group of their own.
     fn finished(pooled: [&str; 4]) -> Result<Partition> {
-        let hierarchy = HierarchySpec::Arx { name: "h".into(), text: "a;A;*\nb;A;*\nc;*;*\nd;*;*\n".into() };
+        let hierarchy =
+            HierarchySpec::Arx { name: "h".into(), text: "a;A;*\nb;A;*\nc;*;*\nd;*;*\n".into() };
         let spec = ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() };
         let lost = ["0", "300", "400", "500"].map(|income| vec![Some("b"), Some(income)]);
         let places = ["c", "d", "c", "d"];
         let pooled = [0, 1, 2, 3].map(|i| vec![Some(places[i]), Some(pooled[i])]);
         let alone = ["10", "20", "30", "40"].map(|income| vec![Some("a"), Some(income)]);
-        let folded =
-            Folded::from_records(&["q", "income"], lost.into_iter().chain(pooled).chain(alone), false);
+        let folded = Folded::from_records(
+            &["q", "income"],
+            lost.into_iter().chain(pooled).chain(alone),
+            false,
+        );
         let data = Dataset::encode(folded, &[&spec], &[&SensitiveSpec::default()], "?").unwrap();
         let given = [("epsilon", Value::Real(1.0)), ("m", Value::Integer(4))];
-        let promise = Promise::new("epsilon-m-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
+        let promise =
+            Promise::new("epsilon-m-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
         let models = [promise.model.bind(&data).unwrap()];
         let mut partition = Partition::new(1, data.rows());
         let whole = Span { lo: Code(0), hi: Code(3) };
@@ -196,9 +221,9 @@ mod tests {
     }
 
     #[test]
-    fn starred_records_are_judged_with_the_groups_that_look_like_them() {
+    fn starred_records_are_judged_with_the_groups_that_have_the_same_cells() {
         assert_eq!(finished(["-7", "7", "100", "200"]).unwrap().groups(), 3);
-        // The numbers around 0 are apart from each other and both near it.
+        // The two numbers around 0 are farther than epsilon from each other, but 0 is near both.
         assert!(finished(["-1", "1", "100", "200"]).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What a release cost.
+//! The utility section: how much information a release lost.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::figures;
 use crate::format::{decimals, percent, thousands};
 use crate::page::{Table, figure};
 
-/// Scores, columns, pairs, counts and predictions.
+/// Renders scores, columns, associations, counting queries and predictions.
 pub(crate) fn cost(data: &Cost) -> Markup {
     let scores = Table {
         caption: "Scores of the whole release",
@@ -25,23 +25,27 @@ pub(crate) fn cost(data: &Cost) -> Markup {
         @if !data.scores.is_empty() { (scores.render()) }
         @if !data.associations.is_empty() { (figures::associations(&data.associations)) }
         @if let Some(queries) = &data.queries {
-            h3 { "Counting" }
+            h3 { "Counting queries" }
             p {
                 (queries.asked) " "
                 @match queries.errors {
-                    Some((median, mean)) => { "The relative error is " b { (percent(median)) } " in the median and " b { (percent(mean)) } " on average." }
-                    None => { "Too few of them have a count above 0 to tell their errors." }
+                    Some((median, mean)) => {
+                        "The median relative error is " b { (percent(median)) }
+                        ", the mean is " b { (percent(mean)) } "."
+                    }
+                    None => { "Too few of them have a count above 0 to show their errors." }
                 }
             }
         }
-        @if let Some(learned) = &data.learned {
-            h3 { "Learning" }
-            p { (learned.about) }
+        @if let Some(prediction) = &data.prediction {
+            h3 { "Prediction" }
+            p { (prediction.about) }
             (Table {
-                caption: "Quality of prediction, tested on originals",
-                head: vec!["learned from", "accuracy", "balanced accuracy", "macro F1"],
-                rows: learned.scores.iter().map(|(name, scores)| {
-                    std::iter::once(name.clone()).chain(scores.iter().map(|s| format!("{s:.3}"))).collect()
+                caption: "Quality of prediction, tested on the original",
+                head: vec!["trained on", "accuracy", "balanced accuracy", "macro F1"],
+                rows: prediction.scores.iter().map(|(name, scores)| {
+                    let scores = scores.iter().map(|s| format!("{s:.3}"));
+                    std::iter::once(name.clone()).chain(scores).collect()
                 }).collect(),
                 texts: 1,
             }.render())
@@ -50,15 +54,16 @@ pub(crate) fn cost(data: &Cost) -> Markup {
 }
 
 fn loss(columns: &[ColumnCost]) -> Markup {
-    let quasi: Vec<&ColumnCost> = columns.iter().filter(|c| c.role == "quasi-identifier").take(60).collect();
-    let beside = columns.iter().any(|c| c.beside.is_some());
+    let quasi: Vec<&ColumnCost> =
+        columns.iter().filter(|c| c.role == "quasi-identifier").take(60).collect();
+    let measured = columns.iter().any(|c| c.loss.is_some());
     let mut head = vec!["column", "role", "NCP"];
-    if beside {
-        head.extend(["different cells", "entropy lost", "KL divergence", "distance"]);
+    if measured {
+        head.extend(["distinct cells", "entropy lost", "KL divergence", "total variation"]);
     }
     let rows = columns.iter().take(300).map(|c| {
         let mut row = vec![c.name.clone(), c.role.clone(), decimals(c.ncp, 3)];
-        if let Some(loss) = c.beside {
+        if let Some(loss) = c.loss {
             row.extend([
                 thousands(loss.cells),
                 percent(loss.entropy),
@@ -68,8 +73,9 @@ fn loss(columns: &[ColumnCost]) -> Markup {
         }
         row
     });
-    let table = Table { caption: "What became of each column", head, rows: rows.collect(), texts: 2 };
-    let title = "How much each quasi-identifier lost";
+    let table =
+        Table { caption: "Information loss by column", head, rows: rows.collect(), texts: 2 };
+    let title = "Information loss of each quasi-identifier";
     let chart = Rows {
         label: title.to_owned(),
         labels: quasi.iter().map(|c| c.name.clone()).collect(),
@@ -77,6 +83,7 @@ fn loss(columns: &[ColumnCost]) -> Markup {
         whole: Some(1.0),
         show: percent,
     };
-    let about = "Average penalty of its cells (NCP): 0 % if every value is published as it is, 100 % if every cell says nothing.";
+    let about = "Average penalty of its cells (NCP): 0 % if every value is published unchanged, \
+                 100 % if every cell contains all values.";
     figure(title, about, &chart.render(), &table)
 }

@@ -1,18 +1,18 @@
-//! What the pages are made of.
+//! Input data of the pages.
 
-/// How good it is what a sentence says.
+/// Rating of a finding. The order is from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
-    /// As it should be.
+    /// No problem was found.
     Good,
-    /// Promises hold, and yet something can be learned.
+    /// The guarantees hold, but an adversary can still learn something.
     Amber,
-    /// Not as promised.
+    /// A guarantee does not hold, or this cannot be decided.
     Bad,
 }
 
 impl Tone {
-    /// The class of its colour.
+    /// Returns the CSS class of the rating.
     pub fn class(self) -> &'static str {
         match self {
             Tone::Good => "good",
@@ -22,32 +22,32 @@ impl Tone {
     }
 }
 
-/// Something that was found, in plain words.
+/// A finding in one sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// The words.
+    /// The sentence.
     pub text: String,
-    /// How much that is, beside what everybody could guess; empty if there is nothing to say.
+    /// Comparison with guessing without the release. Empty if there is none.
     pub more: String,
-    /// How good that is.
+    /// Rating of the finding.
     pub tone: Tone,
 }
 
-/// A record beside a published one.
+/// A record of the original and a matching record of the release.
 #[derive(Clone)]
 pub struct SampleRecord {
-    /// Its cells in the original.
+    /// Cells in the original.
     pub before: Vec<String>,
-    /// The cells of a published record that fits it; absent if none does.
+    /// Cells of the closest matching published record. `None` if no record matches.
     pub after: Option<Vec<String>>,
-    /// How many published records fit it, if they were counted.
+    /// Number of matching published records, if it was counted.
     pub fitting: Option<u64>,
 }
 
-/// Some records before and after. For the data owner's eyes.
+/// Sample records before and after. Only for the data owner.
 #[derive(Clone, Default)]
 pub struct Sample {
-    /// The columns.
+    /// Column names.
     pub columns: Vec<String>,
     /// The records.
     pub records: Vec<SampleRecord>,
@@ -66,196 +66,199 @@ impl std::fmt::Debug for Sample {
     }
 }
 
-/// What a quasi-identifier adds to finding people, in the original and in the release.
+/// Contribution of a quasi-identifier to the risk of re-identification. Each pair holds the number
+/// for the original and the number for the release.
 #[derive(Clone, Debug)]
 pub struct ColumnRisk {
-    /// The column.
+    /// Name of the column.
     pub name: String,
-    /// How many records are like no other because of it: alone with it, and not without it.
-    pub alone: (u64, u64),
-    /// By how much it raises the average chance of being found.
+    /// Records that are unique on all quasi-identifiers but not without this column.
+    pub unique: (u64, u64),
+    /// Increase of the average re-identification risk caused by the column.
     pub adds: (f64, f64),
 }
 
-/// A column of numbers before and after, as it is printed.
+/// Formatted statistics of a numeric column. Each pair holds original and release.
 #[derive(Clone, Debug)]
 pub struct ColumnMoments {
-    /// The column.
+    /// Name of the column.
     pub name: String,
     /// The mean.
     pub mean: (String, String),
     /// The standard deviation.
     pub deviation: (String, String),
-    /// The quartiles, the median in the middle.
+    /// The lower quartile, the median and the upper quartile.
     pub quartiles: ([String; 3], [String; 3]),
 }
 
-/// How a promise was judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Result of checking a guarantee or a whole release.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// Every group keeps it.
+    /// Every group meets the requirement.
     Holds,
-    /// Some group breaks it.
+    /// At least one group does not.
     Fails,
-    /// The published cells do not tell.
-    Unknown,
+    /// The published cells do not determine the result.
+    #[default]
+    Undecided,
 }
 
-/// A promise as it was judged on the published bytes.
+/// A privacy model and the result of checking it on the published bytes.
 #[derive(Clone, Debug)]
-pub struct Promise {
+pub struct Guarantee {
     /// The model with its parameters.
     pub title: String,
-    /// What it promises.
-    pub promise: String,
-    /// What it does not promise.
+    /// Guarantee of the model.
+    pub statement: String,
+    /// Limits of the guarantee.
     pub limits: String,
-    /// How it was judged.
+    /// The result of the check.
     pub outcome: Outcome,
-    /// What is measured.
+    /// Name of the measured quantity.
     pub measures: String,
-    /// What the worst group has.
+    /// Value of the worst group.
     pub have: f64,
-    /// What it has to have.
+    /// Required value.
     pub need: f64,
-    /// How far on the safe side that is.
+    /// Distance between the value and the requirement. Positive if the requirement is met.
     pub margin: f64,
 }
 
-/// Groups of like size.
+/// Groups of similar size.
 #[derive(Clone, Debug)]
 pub struct SizeBin {
-    /// The sizes, `8–15`.
+    /// Range of sizes, e.g. `8–15`.
     pub label: String,
-    /// How many groups.
+    /// Number of groups.
     pub groups: u64,
-    /// How many records they have together.
+    /// Number of records in these groups.
     pub records: u64,
 }
 
-/// What an attack found.
+/// Result of an attack.
 #[derive(Clone, Debug)]
 pub struct Attack {
-    /// The attack, with its column if it has one.
+    /// Name of the attack, with its column if it has one.
     pub title: String,
-    /// What the risk is.
+    /// Definition of the risk.
     pub measures: String,
-    /// The greatest risk of anybody.
+    /// Greatest risk of a person.
     pub worst: f64,
     /// The average risk.
     pub average: f64,
-    /// How many people are at risk.
+    /// Number of people at risk.
     pub at_risk: u64,
-    /// Of how many.
+    /// Number of people.
     pub of: u64,
-    /// Who they are.
+    /// Name of the counted unit: "records" or "persons".
     pub people: String,
-    /// Who counts as at risk.
+    /// Condition for being at risk.
     pub alarm: String,
-    /// How many people have which risk.
+    /// Number of people per range of risk.
     pub bands: Vec<(String, u64)>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// Who is alone in columns that are published as they are.
+/// Unique records on columns that are published unchanged.
 #[derive(Clone, Debug)]
-pub struct AloneIn {
-    /// The column, or the columns together.
+pub struct UniqueOn {
+    /// The column or the combination of columns.
     pub columns: String,
-    /// How many are alone with their value.
-    pub alone: u64,
-    /// Of how many.
+    /// Number of unique records or persons.
+    pub unique: u64,
+    /// Number of all records or persons.
     pub of: u64,
-    /// Who they are.
+    /// Name of the counted unit: "records" or "persons".
     pub people: String,
 }
 
 /// A score of the whole release.
 #[derive(Clone, Debug)]
 pub struct Score {
-    /// Its name.
+    /// Name of the score.
     pub name: String,
-    /// The number.
+    /// Value of the score.
     pub value: f64,
-    /// How to read it.
+    /// Explanation of the score.
     pub about: String,
 }
 
-/// What became of a column.
+/// Information loss of a column.
 #[derive(Clone, Debug)]
 pub struct ColumnCost {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// What it is to the release.
+    /// Role of the column.
     pub role: String,
-    /// Average penalty of its cells, from 0 to 1.
+    /// Average NCP of its cells, from 0 to 1.
     pub ncp: f64,
-    /// What was measured beside the original, if there was one: non-uniform entropy, divergence, distance.
-    pub beside: Option<Loss>,
+    /// Measures that need the original table. `None` without it.
+    pub loss: Option<Loss>,
 }
 
-/// How far a column is from its original.
+/// Differences between a released column and its original.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
-    /// How many different cells are published.
+    /// Number of distinct published cells.
     pub cells: u64,
-    /// Share of the entropy that was lost.
+    /// Share of the non-uniform entropy that was lost.
     pub entropy: f64,
-    /// Divergence in nats.
+    /// Kullback-Leibler divergence in nats.
     pub kl_divergence: f64,
-    /// Distance of the distributions, from 0 to 1.
+    /// Total variation distance, from 0 to 1.
     pub total_variation: f64,
 }
 
-/// How strongly two columns belong together.
+/// Association of two columns.
 #[derive(Clone, Debug)]
 pub struct Association {
     /// The two columns.
     pub columns: (String, String),
     /// Cramér's V in the original.
     pub original: f64,
-    /// Cramér's V a reader of the release reconstructs.
+    /// Cramér's V estimated from the release.
     pub release: f64,
 }
 
-/// How well random counts are answered.
+/// Accuracy of random counting queries.
 #[derive(Clone, Debug)]
 pub struct Queries {
-    /// What was asked, in a sentence.
+    /// Description of the queries.
     pub asked: String,
-    /// Median and mean relative error, if they may be told.
+    /// Median and mean relative error. `None` if too few queries select a record.
     pub errors: Option<(f64, f64)>,
 }
 
-/// How well a column can be predicted.
+/// Accuracy of predicting a column.
 #[derive(Clone, Debug)]
-pub struct Learned {
-    /// What was done, in a sentence.
+pub struct Prediction {
+    /// Description of the experiment.
     pub about: String,
-    /// Learned from what, and with which accuracy, balanced accuracy and macro F1.
+    /// Name of the training data, with accuracy, balanced accuracy and macro F1.
     pub scores: Vec<(String, [f64; 3])>,
 }
 
 /// The distribution of a column.
 #[derive(Clone)]
 pub struct Shape {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// What it is to the release.
+    /// Role of the column.
     pub role: String,
     /// The distribution.
     pub kind: ShapeKind,
-    /// What a reader should know.
+    /// Note for the reader.
     pub note: String,
 }
 
-/// Shares of the records, by bin or by label. The original's are absent where they are not to be seen.
+/// Shares of the records by bin or by label. `before` is `None` where the original must not be
+/// shown.
 #[derive(Clone)]
 pub enum ShapeKind {
-    /// Bins of equal width.
+    /// A histogram with bins of equal width.
     Numbers {
-        /// The ends of the bins, one more than bins.
+        /// Boundaries of the bins: one more than there are bins.
         ends: Vec<String>,
         /// Shares in the original.
         before: Option<Vec<f64>>,
@@ -264,7 +267,7 @@ pub enum ShapeKind {
     },
     /// Values or cells, the most frequent first.
     Labels {
-        /// Their names.
+        /// The values or cells.
         labels: Vec<String>,
         /// Shares in the original.
         before: Option<Vec<f64>>,
@@ -280,83 +283,83 @@ impl std::fmt::Debug for Shape {
     }
 }
 
-/// What a release cost.
+/// Information loss of a release.
 #[derive(Clone, Debug, Default)]
 pub struct Cost {
     /// Scores of the whole release.
     pub scores: Vec<Score>,
-    /// What became of each column.
+    /// Loss per column.
     pub columns: Vec<ColumnCost>,
-    /// Pairs of columns.
+    /// Associations of pairs of columns.
     pub associations: Vec<Association>,
-    /// Random counts.
+    /// Accuracy of counting queries.
     pub queries: Option<Queries>,
-    /// Prediction.
-    pub learned: Option<Learned>,
+    /// Accuracy of predictions.
+    pub prediction: Option<Prediction>,
 }
 
-/// Everything on the page that may be published. All of it follows from the release itself, from its manifest, or is a
-/// measure over the whole table.
+/// Data of the page that may be published. It contains only facts that follow from the release and
+/// its manifest, and measures over the whole table.
 #[derive(Clone, Debug, Default)]
 pub struct Public {
-    /// The release's file name.
+    /// File name of the release.
     pub release: String,
-    /// The version of incrowd that made the page.
+    /// Version of incrowd that created the page.
     pub version: String,
-    /// Whether everything holds: all promises, the digest, and no identifier is published.
-    pub holds: bool,
-    /// What may be told of it in plain words.
+    /// Holds if all guarantees hold, the digest matches and no identifier is published.
+    pub outcome: Outcome,
+    /// Findings that may be published.
     pub sentences: Vec<Sentence>,
-    /// Whether columns that are published as they are single people out.
+    /// Whether columns published unchanged single people out.
     pub singles_out: bool,
-    /// Against whom the promises hold, if not against everybody who knows the quasi-identifiers.
+    /// Restriction on the adversaries covered by the guarantees, if there is one.
     pub caution: Option<String>,
-    /// What is wrong beside broken promises.
+    /// Problems other than violated guarantees.
     pub faults: Vec<String>,
-    /// Why it is not for publication, if it is stamped so.
+    /// Why the release must not be published, if it is marked as a test.
     pub stamp: Option<String>,
-    /// How many records the release has.
+    /// Number of records in the release.
     pub records: u64,
-    /// How many groups a reader sees.
+    /// Number of groups in the release.
     pub groups: u64,
-    /// The promises.
-    pub promises: Vec<Promise>,
-    /// How many records went where, as far as the manifest tells.
+    /// The guarantees.
+    pub guarantees: Vec<Guarantee>,
+    /// Numbers of records from the manifest: read, suppressed and so on.
     pub counts: Vec<(String, u64)>,
-    /// What was suppressed and how, in sentences.
+    /// Descriptions of the suppression.
     pub suppressed: Vec<String>,
     /// The groups by size.
     pub sizes: Vec<SizeBin>,
-    /// What attacks found.
+    /// Results of the attacks.
     pub attacks: Vec<Attack>,
-    /// Attacks that were not run, and why.
+    /// Attacks that were not run, with the reason.
     pub not_run: Vec<(String, String)>,
-    /// What the release cost.
+    /// Information loss.
     pub cost: Cost,
-    /// The published distributions.
+    /// Distributions of the published columns.
     pub shapes: Vec<Shape>,
-    /// What the page leaves out, and why.
+    /// Omitted content, with the reasons.
     pub left_out: Vec<String>,
-    /// How the release was made.
+    /// Settings of the run that created the release.
     pub settings: Vec<(String, String)>,
-    /// The digest of its bytes.
+    /// Digest of the release file.
     pub digest: String,
-    /// Whether the manifest has the same, if there is one.
+    /// Whether the digest equals the one in the manifest. `None` without a manifest.
     pub digest_matches: Option<bool>,
-    /// What to type to check it, each with what it does.
+    /// Commands for checking the release, each with a description.
     pub commands: Vec<(String, String)>,
 }
 
 /// A risk in the original and in the release.
 #[derive(Clone, Debug)]
 pub struct Risk {
-    /// The attack, with its column if it has one.
+    /// Name of the attack, with its column if it has one.
     pub title: String,
-    /// What the risk is.
+    /// Definition of the risk.
     pub measures: String,
-    /// Who counts as at risk.
+    /// Condition for being at risk.
     pub alarm: String,
-    /// Bands with the share of records before and after.
+    /// Ranges of risk with the share of records before and after.
     pub bands: Vec<(String, f64, f64)>,
     /// The greatest risk before and after.
     pub worst: (f64, f64),
@@ -382,14 +385,14 @@ impl std::fmt::Debug for Exposed {
     }
 }
 
-/// Queries that select about as much.
+/// Queries of similar selectivity.
 #[derive(Clone, Debug)]
 pub struct QueryClass {
-    /// What they select.
+    /// Range of selectivity.
     pub label: String,
-    /// How many queries.
+    /// Number of queries.
     pub queries: u64,
-    /// How many have a count above 0.
+    /// Number of queries with a true count above 0.
     pub answered: u64,
     /// Median relative error.
     pub median: Option<f64>,
@@ -397,64 +400,64 @@ pub struct QueryClass {
     pub mean: Option<f64>,
 }
 
-/// Accuracy in one fold.
+/// Accuracy of prediction in one fold of the cross-validation.
 #[derive(Clone, Copy, Debug)]
 pub struct Fold {
-    /// Learned from the release.
+    /// Trained on the release.
     pub release: f64,
-    /// Learned from originals.
+    /// Trained on the original.
     pub originals: f64,
 }
 
-/// Everything on the page for the data owner's eyes.
+/// Data of the page for the data owner.
 #[derive(Clone, Debug, Default)]
 pub struct Owner {
-    /// The release's file name.
+    /// File name of the release.
     pub release: String,
-    /// The version of incrowd that made the page.
+    /// Version of incrowd that created the page.
     pub version: String,
-    /// Whether everything holds.
-    pub holds: bool,
-    /// What was found in plain words, attacks and errors included.
+    /// Holds if all guarantees hold, the digest matches and no identifier is published.
+    pub outcome: Outcome,
+    /// Findings, including attacks and errors.
     pub sentences: Vec<Sentence>,
-    /// Some records before and after, if records of the release can be put beside them.
+    /// Sample records. `None` if records of the release cannot be matched with originals.
     pub sample: Option<Sample>,
-    /// What each quasi-identifier adds to finding people.
+    /// Contribution of each quasi-identifier to the risk of re-identification.
     pub column_risks: Vec<ColumnRisk>,
-    /// Columns of numbers.
+    /// Statistics of numeric columns.
     pub moments: Vec<ColumnMoments>,
-    /// Whether columns that are published as they are single people out.
+    /// Whether columns published unchanged single people out.
     pub singles_out: bool,
-    /// Who is alone in which of them.
-    pub alone: Vec<AloneIn>,
-    /// How many records the original has and how many the release has.
+    /// Unique records on these columns.
+    pub unique_on: Vec<UniqueOn>,
+    /// Number of records in the original and in the release.
     pub records: (u64, u64),
-    /// How many groups of alike quasi-identifiers the original has and how many the release has.
+    /// Number of groups with equal quasi-identifiers in the original and in the release.
     pub groups: (u64, u64),
-    /// How many records of the original nobody else looks like, and how many of the release.
+    /// Number of unique records in the original and in the release.
     pub unique: (u64, u64),
     /// Risks before and after.
     pub risks: Vec<Risk>,
-    /// Findings that are for the data owner only.
+    /// Attack results that must not be published.
     pub attacks: Vec<Attack>,
     /// The most exposed groups.
     pub exposed: Vec<Exposed>,
     /// Distributions before and after.
     pub shapes: Vec<Shape>,
-    /// What the release cost, where it may not be published.
+    /// Information loss, where it must not be published.
     pub cost: Option<Cost>,
-    /// How many records went where.
+    /// Numbers of records: read, suppressed and so on.
     pub counts: Vec<(String, u64)>,
-    /// Records with a missing value, by column.
+    /// Records with a missing value per column.
     pub missing: Vec<(String, u64)>,
-    /// Values that are in no cell any more, by column.
+    /// Values that no published cell contains, per column.
     pub lost: Vec<(String, u64)>,
-    /// Errors of queries by what they select.
+    /// Errors of counting queries by selectivity.
     pub queries: Vec<QueryClass>,
     /// Accuracy by fold.
     pub folds: Vec<Fold>,
-    /// What the page leaves out, and why.
+    /// Omitted content, with the reasons.
     pub left_out: Vec<String>,
-    /// What to type to get it again, each with what it does.
+    /// Commands for creating the page again, each with a description.
     pub commands: Vec<(String, String)>,
 }

@@ -1,4 +1,4 @@
-//! Figures that both pages have.
+//! Figures used by several pages.
 
 use maud::{Markup, html};
 
@@ -7,12 +7,12 @@ use crate::data::{Association, Attack, Shape, ShapeKind};
 use crate::format::{decimals, percent, short, thousands};
 use crate::page::{Table, figure};
 
-/// More columns than this are not drawn: nobody would look at them, and the page would grow without end.
+/// Maximum number of columns drawn, to limit the size of the page.
 const MOST_SHAPES: usize = 40;
-/// A label in a table is cut at this length.
+/// Maximum length of a label in a table.
 const LONGEST: usize = 60;
 
-/// The distributions of the columns.
+/// Renders the distributions of the columns.
 pub(crate) fn shapes(shapes: &[Shape]) -> Markup {
     html! {
         @for one in shapes.iter().take(MOST_SHAPES) { (shape(one)) }
@@ -33,15 +33,19 @@ fn shape(shape: &Shape) -> Markup {
                 [Some(label), before, Some(share(&after[i]))].into_iter().flatten().collect()
             });
             let data = table(&title, "values", before.is_some(), rows.collect());
-            let chart = Overlay { ends: ends.clone(), before: before.clone(), after: after.clone() };
-            let says = describe(before.is_some(), "bins of numbers");
-            figure(&title, &shape.note, &chart.render((&title, &says)), &data)
+            let chart =
+                Overlay { ends: ends.clone(), before: before.clone(), after: after.clone() };
+            let description = describe(before.is_some(), "bins of numbers");
+            figure(&title, &shape.note, &chart.render((&title, &description)), &data)
         }
         ShapeKind::Labels { labels, before, after } => {
             let labels: Vec<String> = labels.iter().map(|label| short(label, LONGEST)).collect();
             let rows = labels.iter().enumerate().map(|(i, label)| {
                 let before = before.as_ref().map(|b| share(&b[i]));
-                [Some(label.clone()), before, Some(share(&after[i]))].into_iter().flatten().collect()
+                [Some(label.clone()), before, Some(share(&after[i]))]
+                    .into_iter()
+                    .flatten()
+                    .collect()
             });
             let data = table(&title, "value", before.is_some(), rows.collect());
             let mut series = Vec::new();
@@ -55,7 +59,7 @@ fn shape(shape: &Shape) -> Markup {
 
 fn describe(both: bool, over: &str) -> String {
     let of = if both { "the original and the release" } else { "the release" };
-    format!("Shares of the records of {of} over {over}. The numbers stand in the table below.")
+    format!("Shares of the records of {of} over {over}. The table below contains the numbers.")
 }
 
 fn table<'a>(caption: &'a str, what: &'a str, both: bool, rows: Vec<Vec<String>>) -> Table<'a> {
@@ -63,7 +67,7 @@ fn table<'a>(caption: &'a str, what: &'a str, both: bool, rows: Vec<Vec<String>>
     Table { caption, head, rows, texts: 1 }
 }
 
-/// What attacks found, as a table, and the bands of those that are about probabilities.
+/// Renders the results of attacks as a table, followed by definitions and notes.
 pub(crate) fn attacks(attacks: &[Attack]) -> Markup {
     let rows = attacks.iter().map(|a| {
         let share = if a.of == 0 { 0.0 } else { a.at_risk as f64 / a.of as f64 };
@@ -78,7 +82,7 @@ pub(crate) fn attacks(attacks: &[Attack]) -> Markup {
         ]
     });
     let table = Table {
-        caption: "Risk of each attack: the worst of anybody, the average, and how many people are at risk",
+        caption: "Results of attacks: highest risk, average risk, number of people at risk",
         head: vec!["attack", "worst", "average", "at risk", "of", "share", "at risk if"],
         rows: rows.collect(),
         texts: 1,
@@ -93,7 +97,7 @@ pub(crate) fn attacks(attacks: &[Attack]) -> Markup {
     html! {
         (table.render())
         details {
-            summary { "What each risk is" }
+            summary { "Definitions of the risks" }
             dl.settings { @for (name, measures) in meanings { dt { (name) } dd { (measures) } } }
         }
         @for attack in attacks.iter().filter(|a| !a.notes.is_empty()) {
@@ -102,21 +106,28 @@ pub(crate) fn attacks(attacks: &[Attack]) -> Markup {
     }
 }
 
-/// How many people have which risk.
+/// Renders the number of people per range of risk.
 pub(crate) fn bands(attack: &Attack) -> Markup {
-    let title = format!("Who has which risk: {}", attack.title);
+    let title = format!("People by risk: {}", attack.title);
     let labels: Vec<String> = attack.bands.iter().map(|(label, _)| label.clone()).collect();
     let people = attack.bands.iter().map(|(_, people)| *people as f64).collect();
     let rows = attack.bands.iter().map(|(label, people)| vec![label.clone(), thousands(*people)]);
-    let data = Table { caption: &title, head: vec!["risk", "people"], rows: rows.collect(), texts: 1 };
+    let data =
+        Table { caption: &title, head: vec!["risk", "people"], rows: rows.collect(), texts: 1 };
     let whole = Some(attack.of.max(1) as f64);
     let series = vec![Series::new(&attack.people, people, AFTER)];
-    let chart = Rows { label: title.clone(), labels, series, whole, show: |people| thousands(people as u64) };
-    let about = format!("Number of {} by their risk: {}.", attack.people, attack.measures);
+    let chart = Rows {
+        label: title.clone(),
+        labels,
+        series,
+        whole,
+        show: |people| thousands(people as u64),
+    };
+    let about = format!("Number of {} by risk: {}.", attack.people, attack.measures);
     figure(&title, &about, &chart.render(), &data)
 }
 
-/// Pairs of columns before and after.
+/// Renders the associations of pairs of columns before and after.
 pub(crate) fn associations(pairs: &[Association]) -> Markup {
     let mut names: Vec<String> = Vec::new();
     for name in pairs.iter().flat_map(|p| [&p.columns.0, &p.columns.1]) {
@@ -145,13 +156,18 @@ pub(crate) fn associations(pairs: &[Association]) -> Markup {
     html! {
         figure {
             figcaption {
-                "Which columns belong together"
-                span { "Cramér's V: 0 if two columns have nothing to do with each other, 1 if one follows from the other. The
-                    numbers below a column and beside a row name the two." }
+                "Associations between columns"
+                span {
+                    "Cramér's V: 0 if two columns are independent, 1 if one column determines the
+                    other. The numbers below the columns and next to the rows identify the two."
+                }
             }
             div.pair {
                 div { p { "in the original" } (drawing(before, "Associations in the original")) }
-                div { p { "as a reader of the release sees them" } (drawing(after, "Associations in the release")) }
+                div {
+                    p { "estimated from the release" }
+                    (drawing(after, "Associations in the release"))
+                }
             }
             details { summary { "The numbers" } (data.render()) }
         }

@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Formatting of numbers and texts.
 
-/// 1234567 as 1,234,567.
+/// Formats 1234567 as 1,234,567.
 pub(crate) fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -13,7 +13,7 @@ pub(crate) fn thousands(n: u64) -> String {
     out
 }
 
-/// Whole numbers whole, others with so many decimals.
+/// Formats an integer without decimals and another number with `places` decimals.
 pub(crate) fn decimals(x: f64, places: usize) -> String {
     if !x.is_finite() {
         return "infinite".to_owned();
@@ -22,25 +22,30 @@ pub(crate) fn decimals(x: f64, places: usize) -> String {
         let sign = if x < 0.0 { "−" } else { "" };
         return format!("{sign}{}", thousands(x.abs() as u64));
     }
-    // Something that is not nothing must not look like nothing.
+    // A small positive number must not be shown as zero.
     let least = 10f64.powi(-(places as i32));
     if x > 0.0 && x < least / 2.0 {
         return format!("< {least:.places$}");
     }
     if x.abs() >= 1000.0 && x.abs() < 1e15 {
         let tenths = (x.abs() * 10.0).round() as u64;
-        return format!("{}{}.{}", if x < 0.0 { "−" } else { "" }, thousands(tenths / 10), tenths % 10);
+        return format!(
+            "{}{}.{}",
+            if x < 0.0 { "−" } else { "" },
+            thousands(tenths / 10),
+            tenths % 10
+        );
     }
     format!("{x:.places$}").replace('-', "−")
 }
 
-/// A share as a percentage with one decimal.
+/// Formats a share as a percentage with one decimal.
 pub fn percent(share: f64) -> String {
     let text = decimals(100.0 * share, 1);
     format!("{} %", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// Short for an axis: 12K, 3.5M.
+/// Formats a number for an axis with a unit: 12K, 3.5M.
 pub(crate) fn compact(x: f64) -> String {
     let (scaled, unit) = match x.abs() {
         n if n >= 1e9 => (x / 1e9, "G"),
@@ -48,19 +53,26 @@ pub(crate) fn compact(x: f64) -> String {
         n if n >= 1e4 => (x / 1e3, "K"),
         _ => (x, ""),
     };
-    let text = if scaled.fract().abs() < 1e-9 { format!("{scaled:.0}") } else { format!("{scaled:.2}") };
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text =
+        if scaled.fract().abs() < 1e-9 { format!("{scaled:.0}") } else { format!("{scaled:.2}") };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text}{unit}")
 }
 
-/// A number on an axis, without noughts at its end.
+/// Formats a number for an axis without trailing zeros.
 pub(crate) fn tick(x: f64) -> String {
-    let places = if x == 0.0 { 0 } else { (2 - x.abs().log10().floor() as i32).clamp(0, 6) as usize };
+    let places =
+        if x == 0.0 { 0 } else { (2 - x.abs().log10().floor() as i32).clamp(0, 6) as usize };
     let text = decimals(x, places);
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
 }
 
-/// At most so many characters; what is cut off shows as an ellipsis.
+/// Shortens a text to at most `most` characters. An ellipsis marks the cut.
 pub fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -75,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_readable() {
+    fn numbers_are_formatted_for_readers() {
         assert_eq!(thousands(1_234_567), "1,234,567");
         assert_eq!(decimals(0.18349, 3), "0.183");
         assert_eq!(decimals(45222.0, 3), "45,222");

@@ -1,9 +1,10 @@
-//! Pages to look at: what a release promises, keeps, risks and costs, and how ways of making one compare.
+//! HTML pages: guarantees, risks and information loss of a release, and comparisons of
+//! configurations.
 //!
-//! A page is one self-contained HTML file: no script, nothing fetched, charts as SVG in the page, light and dark as the
-//! reader's device has it, and every chart's numbers in a table below it. This crate renders plain values and computes
-//! nothing but what fits on a picture. It opens no file and knows no other crate of incrowd: whoever fills in a [`Public`] and
-//! an [`Owner`] decides what the public sees.
+//! A page is one self-contained HTML file. It has no script and fetches nothing. Charts are SVG,
+//! and each chart is followed by a table of its numbers. The colours follow the light or dark mode
+//! of the device. This crate only renders: it opens no file and depends on no other crate of
+//! incrowd. The caller that fills in [`Public`] and [`Owner`] decides which data is published.
 
 pub mod chart;
 mod compared;
@@ -16,28 +17,29 @@ mod page;
 pub mod parts;
 mod public;
 
-pub use compared::{Compared, Configuration};
+pub use compared::{ComparisonData, Configuration};
 pub use data::{
-    AloneIn, Association, Attack, ColumnCost, ColumnMoments, ColumnRisk, Cost, Exposed, Fold, Learned, Loss,
-    Outcome, Owner, Promise, Public, Queries, QueryClass, Risk, Sample, SampleRecord, Score, Sentence, Shape,
-    ShapeKind, SizeBin, Tone,
+    Association, Attack, ColumnCost, ColumnMoments, ColumnRisk, Cost, Exposed, Fold, Guarantee,
+    Loss, Outcome, Owner, Prediction, Public, Queries, QueryClass, Risk, Sample, SampleRecord,
+    Score, Sentence, Shape, ShapeKind, SizeBin, Tone, UniqueOn,
 };
 pub use format::{percent, short};
+pub use page::GENERATOR;
 
-/// The style sheet of all pages, for those who show parts of them elsewhere.
+/// The style sheet of all pages, for programs that embed components of them.
 pub const STYLE: &str = include_str!("style.css");
 
-/// The page that may be published.
+/// Renders the page that may be published.
 pub fn public_page(data: &Public) -> String {
     public::render(data)
 }
 
-/// The page for the data owner's eyes.
+/// Renders the page for the data owner.
 pub fn owner_page(data: &Owner) -> String {
     owner::render(data)
 }
 
-/// The page of a comparison, for the data owner's eyes.
-pub fn comparison_page(data: &Compared) -> String {
+/// Renders the comparison page, which is for the data owner.
+pub fn comparison_page(data: &ComparisonData) -> String {
     compared::render(data)
 }

@@ -1,31 +1,37 @@
-//! What all pages share: head, style, tables and figures.
+//! Components shared by all pages: head, style, tables and figures.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::parts;
 
-/// What a page says of itself at the top.
+/// The head of a page.
 pub(crate) struct Head<'a> {
     pub(crate) title: String,
-    /// The line above the title.
+    /// Line above the heading.
     pub(crate) kicker: &'a str,
     pub(crate) heading: &'a str,
-    /// Whether only the data owner may see it.
+    /// Whether the page is only for the data owner.
     pub(crate) private: bool,
-    /// The sections by identifier and name.
+    /// Identifiers and names of the sections.
     pub(crate) sections: Vec<(&'static str, &'static str)>,
     pub(crate) version: &'a str,
 }
 
-/// A whole page. The policy forbids everything but the style in the page, so nothing can be fetched even by mistake.
+/// Marker of pages created by incrowd. It is within the first kilobyte of the file.
+pub const GENERATOR: &str = "<meta name=\"generator\" content=\"incrowd\">";
+
+/// Renders a whole page. The content security policy allows only the style in the page, so the page
+/// cannot fetch anything.
 pub(crate) fn document(head: &Head<'_>, first: &Markup, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
+                (PreEscaped(GENERATOR))
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                meta http-equiv="Content-Security-Policy"
+                    content="default-src 'none'; style-src 'unsafe-inline'";
                 meta name="color-scheme" content="light dark";
                 @if head.private { meta name="robots" content="noindex"; }
                 title { (head.title) }
@@ -38,28 +44,40 @@ pub(crate) fn document(head: &Head<'_>, first: &Markup, body: &Markup) -> String
                     h1 { (head.heading) }
                     (first)
                     nav aria-label="Sections" {
-                        ul { @for (id, name) in &head.sections { li { a href={ "#" (id) } { (name) } } } }
+                        ul {
+                            @for (id, name) in &head.sections {
+                                li { a href={ "#" (id) } { (name) } }
+                            }
+                        }
                     }
                 }
                 main id="content" { (body) }
-                footer { "Made by incrowd " (head.version) ". This page is one file: it runs no script and fetches nothing." }
+                footer {
+                    "Created by incrowd " (head.version)
+                    ". This page is one file: it runs no script and fetches nothing."
+                }
             }
         }
     };
     page.into_string()
 }
 
-/// A section with its heading.
+/// Renders a section with its heading.
 pub(crate) fn section(id: &str, name: &str, body: &Markup) -> Markup {
-    html! { section id=(id) aria-labelledby={ (id) "-heading" } { h2 id={ (id) "-heading" } { (name) } (body) } }
+    html! {
+        section id=(id) aria-labelledby={ (id) "-heading" } {
+            h2 id={ (id) "-heading" } { (name) }
+            (body)
+        }
+    }
 }
 
-/// A table: names on the left, numbers on the right.
+/// A table with text columns on the left and number columns on the right.
 pub(crate) struct Table<'a> {
     pub(crate) caption: &'a str,
     pub(crate) head: Vec<&'a str>,
     pub(crate) rows: Vec<Vec<String>>,
-    /// How many columns from the left hold text.
+    /// Number of text columns.
     pub(crate) texts: usize,
 }
 
@@ -69,7 +87,7 @@ impl Table<'_> {
     }
 }
 
-/// A chart with its numbers behind it.
+/// Renders a chart followed by a table of its numbers.
 pub(crate) fn figure(title: &str, about: &str, drawing: &Markup, data: &Table<'_>) -> Markup {
     html! {
         figure {
@@ -80,7 +98,9 @@ pub(crate) fn figure(title: &str, about: &str, drawing: &Markup, data: &Table<'_
     }
 }
 
-/// Command lines with what they do.
+/// Renders command lines with their descriptions.
 pub(crate) fn commands(commands: &[(String, String)]) -> Markup {
-    html! { @for (command, about) in commands { p { (about) } pre tabindex="0" { code { (command) } } } }
+    html! {
+        @for (command, about) in commands { p { (about) } pre tabindex="0" { code { (command) } } }
+    }
 }

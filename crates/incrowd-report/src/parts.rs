@@ -1,25 +1,37 @@
-//! What pages are put together from: tables, facts, verdicts, sentences, sample records. The pages of `incrowd serve` use the same.
+//! Components of the pages: tables, facts, verdicts, sentences and sample records. The pages of
+//! `incrowd serve` use them too.
 
 use maud::{Markup, html};
 
 use crate::data::{Sample, Sentence, Tone};
 use crate::format::{short, thousands};
 
-/// A table with a caption: so many columns from the left hold text. It scrolls in its own box.
+/// Renders a table with a caption. The first `texts` columns are text, the others numbers. A wide
+/// table scrolls horizontally.
 pub fn table(caption: &str, head: &[&str], rows: &[Vec<String>], texts: usize) -> Markup {
-    // A caption that is only the first heading again is for those who do not see the table.
+    // A caption that repeats the first heading is shown to screen readers only.
     let quiet = head.first() == Some(&caption);
     let class = |i: usize| (i >= texts).then_some("number");
     html! {
         div.wide tabindex="0" role="group" aria-label=(caption) {
             table {
                 caption class=[quiet.then_some("visually-hidden")] { (caption) }
-                thead { tr { @for (i, name) in head.iter().enumerate() { th scope="col" class=[class(i)] { (name) } } } }
+                thead {
+                    tr {
+                        @for (i, name) in head.iter().enumerate() {
+                            th scope="col" class=[class(i)] { (name) }
+                        }
+                    }
+                }
                 tbody {
                     @for row in rows {
                         tr {
                             @for (i, cell) in row.iter().enumerate() {
-                                @if i == 0 { th scope="row" { (cell) } } @else { td class=[class(i)] { (cell) } }
+                                @if i == 0 {
+                                    th scope="row" { (cell) }
+                                } @else {
+                                    td class=[class(i)] { (cell) }
+                                }
                             }
                         }
                     }
@@ -29,19 +41,24 @@ pub fn table(caption: &str, head: &[&str], rows: &[Vec<String>], texts: usize) -
     }
 }
 
-/// A text in which names stand in backticks.
+/// Renders text in which names are enclosed in backticks.
 pub fn prose(text: &str) -> Markup {
     html! {
-        @for (i, part) in text.split('`').enumerate() { @if i % 2 == 0 { (part) } @else { code { (part) } } }
+        @for (i, part) in text.split('`').enumerate() {
+            @if i % 2 == 0 { (part) } @else { code { (part) } }
+        }
     }
 }
 
-/// Facts in boxes.
+/// Renders facts as a list of boxes.
 pub fn facts<S: AsRef<str>>(facts: &[(S, String)]) -> Markup {
-    html! { dl.facts { @for (name, value) in facts { div { dt { (name.as_ref()) } dd { (value) } } } } }
+    html! {
+        dl.facts { @for (name, value) in facts { div { dt { (name.as_ref()) } dd { (value) } } } }
+    }
 }
 
-/// A tick, an exclamation mark or a cross, which says nothing that the words beside it do not say.
+/// Renders a tick, an exclamation mark or a cross. It is decorative: the text next to it has the
+/// same meaning.
 pub fn sign(tone: Tone) -> Markup {
     let path = match tone {
         Tone::Good => "M5 13l5 5L20 7",
@@ -49,13 +66,14 @@ pub fn sign(tone: Tone) -> Markup {
         Tone::Bad => "M6 6l12 12M18 6L6 18",
     };
     html! {
-        svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="2.6" stroke-linecap="round" {
+        svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke="currentColor"
+            stroke-width="2.6" stroke-linecap="round" {
             path d=(path) {}
         }
     }
 }
 
-/// A verdict with its colour, and what more there is to say.
+/// Renders a verdict in its colour, followed by further lines. Empty lines are skipped.
 pub fn verdict<S: AsRef<str>>(tone: Tone, words: &str, more: &[S]) -> Markup {
     let more = more.iter().map(AsRef::as_ref).filter(|line| !line.is_empty());
     html! {
@@ -66,25 +84,31 @@ pub fn verdict<S: AsRef<str>>(tone: Tone, words: &str, more: &[S]) -> Markup {
     }
 }
 
-/// What was found, in sentences, each with its colour.
+/// Renders findings as a list, each in its colour.
 pub fn sentences(sentences: &[Sentence]) -> Markup {
     html! {
         ul.sentences {
             @for sentence in sentences {
-                li class=(sentence.tone.class()) { (sign(sentence.tone)) span { (sentence.text) @if !sentence.more.is_empty() { small { (sentence.more) } } } }
+                li class=(sentence.tone.class()) {
+                    (sign(sentence.tone))
+                    span {
+                        (sentence.text)
+                        @if !sentence.more.is_empty() { small { (sentence.more) } }
+                    }
+                }
             }
         }
     }
 }
 
-/// Longer cells are shown shortened, and whole where somebody points.
+/// Longer cells are shortened. The tooltip shows more of the text.
 const LONGEST: usize = 48;
 
-/// More columns than this are not shown.
+/// Maximum number of columns shown.
 const MOST_COLUMNS: usize = 60;
 
-/// Long cells get room, changed ones a colour.
-fn look(cell: &str, changed: bool) -> Option<&'static str> {
+/// Returns the CSS class of a cell: wide for a long cell, coloured for a changed one.
+fn cell_class(cell: &str, changed: bool) -> Option<&'static str> {
     match (cell.chars().count() > 18, changed) {
         (true, true) => Some("long changed"),
         (true, false) => Some("long"),
@@ -93,12 +117,12 @@ fn look(cell: &str, changed: bool) -> Option<&'static str> {
     }
 }
 
-fn whole(cell: &str) -> Option<String> {
-    // A page stays small whatever a cell holds.
+/// Returns the tooltip of a shortened cell. Its length is limited to keep the page small.
+fn tooltip(cell: &str) -> Option<String> {
     (cell.chars().count() > LONGEST).then(|| short(cell, 200))
 }
 
-/// Records beside what stands for them in the release. For the data owner's eyes.
+/// Renders sample records with their matching published records. Only for the data owner.
 pub fn sample(title: &str, data: &Sample) -> Markup {
     let counted = data.records.iter().any(|record| record.fitting.is_some());
     html! {
@@ -108,8 +132,10 @@ pub fn sample(title: &str, data: &Sample) -> Markup {
                 thead {
                     tr {
                         th scope="col" { span.visually-hidden { "before / after" } }
-                        @if counted { th.number scope="col" { "records it fits" } }
-                        @for name in data.columns.iter().take(MOST_COLUMNS) { th scope="col" { (name) } }
+                        @if counted { th.number scope="col" { "matching records" } }
+                        @for name in data.columns.iter().take(MOST_COLUMNS) {
+                            th scope="col" { (name) }
+                        }
                     }
                 }
                 @for record in &data.records {
@@ -117,24 +143,37 @@ pub fn sample(title: &str, data: &Sample) -> Markup {
                         tr.before {
                             th scope="row" { "before" }
                             @if counted { td {} }
-                            @for cell in record.before.iter().take(MOST_COLUMNS) { td title=[whole(cell)] { (short(cell, LONGEST)) } }
+                            @for cell in record.before.iter().take(MOST_COLUMNS) {
+                                td title=[tooltip(cell)] { (short(cell, LONGEST)) }
+                            }
                         }
                         tr.after {
                             th scope="row" { "after" }
-                            @if counted { td.number { (record.fitting.map_or_else(String::new, thousands)) } }
+                            @if counted {
+                                td.number { (record.fitting.map_or_else(String::new, thousands)) }
+                            }
                             @match &record.after {
                                 Some(after) => {
-                                    @for (cell, was) in after.iter().zip(&record.before).take(MOST_COLUMNS) {
-                                        td class=[look(cell, cell != was)] title=[whole(cell)] { (short(cell, LONGEST)) }
+                                    @for (cell, was) in
+                                        after.iter().zip(&record.before).take(MOST_COLUMNS)
+                                    {
+                                        td class=[cell_class(cell, cell != was)]
+                                            title=[tooltip(cell)] { (short(cell, LONGEST)) }
                                     }
                                 }
-                                None => { td colspan=(data.columns.len().min(MOST_COLUMNS)) { "left out" } }
+                                None => {
+                                    td colspan=(data.columns.len().min(MOST_COLUMNS)) {
+                                        "suppressed"
+                                    }
+                                }
                             }
                         }
                     }
                 }
             }
         }
-        @if data.columns.len() > MOST_COLUMNS { p.note { (data.columns.len() - MOST_COLUMNS) " more columns are not shown." } }
+        @if data.columns.len() > MOST_COLUMNS {
+            p.note { (data.columns.len() - MOST_COLUMNS) " more columns are not shown." }
+        }
     }
 }

@@ -4,14 +4,15 @@ use maud::{Markup, html};
 
 use crate::chart::{AFTER, Rows, Series};
 use crate::cost::cost;
-use crate::data::{Outcome, Promise, Public, Tone};
+use crate::data::{Guarantee, Outcome, Public, Tone};
 use crate::figures;
 use crate::format::{decimals, percent, thousands};
 use crate::page::{Head, Table, commands, document, figure, section};
 use crate::parts::{facts, prose, sentences, verdict};
 
 pub(crate) fn render(data: &Public) -> String {
-    let mut sections = vec![("promises", "Promises"), ("attacks", "Attacks"), ("cost", "Cost")];
+    let mut sections =
+        vec![("guarantees", "Guarantees"), ("attacks", "Attacks"), ("cost", "Utility")];
     if !data.shapes.is_empty() {
         sections.push(("columns", "Columns"));
     }
@@ -25,99 +26,118 @@ pub(crate) fn render(data: &Public) -> String {
         version: &data.version,
     };
     let body = html! {
-        (section("promises", "What is promised, and kept", &promises(data)))
-        (section("attacks", "What attacks find", &attacks(data)))
-        (section("cost", "What it cost", &html! {
+        (section("guarantees", "Guarantees", &guarantees(data)))
+        (section("attacks", "Results of attacks", &attacks(data)))
+        (section("cost", "Utility", &html! {
             (cost(&data.cost))
             @for line in &data.left_out { p.note { (line) } }
         }))
         @if !data.shapes.is_empty() {
-            (section("columns", "What is published, column by column", &html! {
-                p { "These distributions follow from the release alone. The originals beside them are for the data owner." }
+            (section("columns", "Published columns", &html! {
+                p {
+                    "These distributions are computed from the release only. The page for the data
+                    owner compares them with the original."
+                }
                 (figures::shapes(&data.shapes))
             }))
         }
-        (section("suppressed", "What was suppressed", &suppressed(data)))
-        (section("reproduce", "How to check and reproduce it", &reproduce(data)))
+        (section("suppressed", "Suppression", &suppressed(data)))
+        (section("reproduce", "How to check and reproduce the release", &reproduce(data)))
     };
     document(&head, &first(data), &body)
 }
 
-/// What it means if columns that are published as they are single people out.
-pub(crate) const SINGLED_OUT: &str = "The promises are about the quasi-identifiers. Whoever knows a person's values of the other \
-    columns finds the record by those; the attack singling-out says in which.";
+/// Explanation shown if columns published unchanged single people out.
+pub(crate) const SINGLED_OUT: &str = "The guarantees cover the quasi-identifiers. An adversary \
+    who knows a person's values in the other columns can find the record by them. The attack \
+    singling-out lists these columns.";
 
-/// How many of the promises hold, in words.
-fn kept(data: &Public) -> String {
-    let kept = data.promises.iter().filter(|p| p.outcome == Outcome::Holds).count();
-    match (data.holds, data.promises.len()) {
-        (true, 1) => "The promise holds".to_owned(),
-        (true, 2) => "Both promises hold".to_owned(),
-        (true, all) => format!("All {all} promises hold"),
-        (false, all) => format!("Not as promised: {kept} of {all} promises hold"),
+/// Explanation shown if no guarantee is violated and some cannot be checked.
+const UNDECIDED: &str = "No violation was found, but some guarantees cannot be checked on the \
+                         published cells alone.";
+
+/// Returns the headline: the number of guarantees that hold.
+fn headline(data: &Public) -> String {
+    let holding = data.guarantees.iter().filter(|g| g.outcome == Outcome::Holds).count();
+    match (data.outcome, data.guarantees.len()) {
+        (Outcome::Holds, 1) => "The guarantee holds".to_owned(),
+        (Outcome::Holds, 2) => "Both guarantees hold".to_owned(),
+        (Outcome::Holds, all) => format!("All {all} guarantees hold"),
+        (Outcome::Fails, all) => format!("Check failed: {holding} of {all} guarantees hold"),
+        (Outcome::Undecided, all) => {
+            format!("Undecided: {holding} of {all} guarantees were found to hold")
+        }
     }
 }
 
-/// The first screen: the verdict, and the numbers one asks for first.
+/// Renders the first screen: the verdict and the most important numbers.
 fn first(data: &Public) -> Markup {
-    let doubted = data.singles_out || data.caution.is_some();
-    let tone = match data.holds {
+    let restricted = data.singles_out || data.caution.is_some();
+    let holds = data.outcome == Outcome::Holds;
+    let tone = match holds {
         false => Tone::Bad,
-        true if doubted => Tone::Amber,
+        true if restricted => Tone::Amber,
         true => Tone::Good,
     };
     let mut more = Vec::new();
-    let mut words = kept(data);
-    if data.holds && data.singles_out {
-        words += ", but columns published as they are single people out";
+    let mut words = headline(data);
+    if holds && data.singles_out {
+        words += ", but unmodified columns single people out";
         more.push(SINGLED_OUT);
     }
-    more.extend(data.caution.as_deref().filter(|_| data.holds));
+    more.extend(data.caution.as_deref().filter(|_| holds));
+    if data.outcome == Outcome::Undecided {
+        more.push(UNDECIDED);
+    }
     more.push(
-        "Judged on the published bytes: records were grouped anew by their cells, and every group was asked.",
+        "Checked on the published bytes: records were grouped by their published cells, and every \
+         group was checked.",
     );
     let average = data.records as f64 / data.groups.max(1) as f64;
     let mut boxes = vec![
         ("records published".to_owned(), thousands(data.records)),
-        ("groups of alike records".to_owned(), thousands(data.groups)),
+        ("groups".to_owned(), thousands(data.groups)),
         ("records per group".to_owned(), decimals(average, 1)),
     ];
     if let Some(score) = data.cost.scores.iter().find(|score| score.name == "ncp") {
-        boxes.push(("information lost (NCP)".to_owned(), percent(score.value)));
+        boxes.push(("information loss (NCP)".to_owned(), percent(score.value)));
     }
     html! {
         (sentences(&data.sentences))
         (verdict(tone, &words, &more))
-        @if let Some(stamp) = &data.stamp { (verdict(Tone::Bad, "TEST, not for publication", &[stamp])) }
+        @if let Some(stamp) = &data.stamp {
+            (verdict(Tone::Bad, "TEST, not for publication", &[stamp]))
+        }
         @for fault in &data.faults { (verdict::<&str>(Tone::Bad, fault, &[])) }
         (facts(&boxes))
-        @for promise in &data.promises { (card(promise)) }
+        @for guarantee in &data.guarantees { (card(guarantee)) }
     }
 }
 
-fn card(promise: &Promise) -> Markup {
-    let (class, badge) = match promise.outcome {
+fn card(guarantee: &Guarantee) -> Markup {
+    let (class, badge) = match guarantee.outcome {
         Outcome::Holds => ("promise", "holds"),
         Outcome::Fails => ("promise fails", "FAILS"),
-        Outcome::Unknown => ("promise unknown", "cannot be told from categories"),
+        Outcome::Undecided => ("promise unknown", "cannot be decided"),
     };
     html! {
         div class=(class) {
-            h3 { span { (promise.title) } span.badge { (badge) } }
+            h3 { span { (guarantee.title) } span.badge { (badge) } }
             p.measure {
-                (promise.measures) " " b { (decimals(promise.have, 4)) }
-                ", promised " (decimals(promise.need, 4)) " · margin " (decimals(promise.margin, 4))
+                (guarantee.measures) " " b { (decimals(guarantee.have, 4)) }
+                ", required " (decimals(guarantee.need, 4))
+                " · margin " (decimals(guarantee.margin, 4))
             }
         }
     }
 }
 
-fn promises(data: &Public) -> Markup {
+fn guarantees(data: &Public) -> Markup {
     html! {
-        @for promise in &data.promises {
-            h3 { (promise.title) }
-            p { (prose(&promise.promise)) }
-            p.note { b { "What it does not promise. " } (prose(&promise.limits)) }
+        @for guarantee in &data.guarantees {
+            h3 { (guarantee.title) }
+            p { (prose(&guarantee.statement)) }
+            p.note { b { "Not guaranteed. " } (prose(&guarantee.limits)) }
         }
         (sizes(data))
     }
@@ -126,14 +146,15 @@ fn promises(data: &Public) -> Markup {
 fn sizes(data: &Public) -> Markup {
     let labels: Vec<String> = data.sizes.iter().map(|bin| bin.label.clone()).collect();
     let groups = data.sizes.iter().map(|bin| bin.groups as f64).collect();
-    let rows = data.sizes.iter().map(|b| vec![b.label.clone(), thousands(b.groups), thousands(b.records)]);
+    let rows =
+        data.sizes.iter().map(|b| vec![b.label.clone(), thousands(b.groups), thousands(b.records)]);
     let table = Table {
         caption: "Groups by their number of records",
         head: vec!["records in the group", "groups", "records"],
         rows: rows.collect(),
         texts: 1,
     };
-    let title = "How large the groups are";
+    let title = "Sizes of the groups";
     let chart = Rows {
         label: title.to_owned(),
         labels,
@@ -141,22 +162,29 @@ fn sizes(data: &Public) -> Markup {
         whole: None,
         show: |groups| thousands(groups as u64),
     };
-    let about = "Number of groups by how many records they have. A group is all records that look alike in every quasi-identifier.";
+    let about = "Number of groups by number of records. A group consists of all records with equal \
+                 cells in all quasi-identifiers.";
     figure(title, about, &chart.render(), &table)
 }
 
 fn attacks(data: &Public) -> Markup {
     html! {
         p {
-            "The release was attacked as the literature attacks such tables, by an adversary who has it and knows the
-            quasi-identifiers of the people in it."
+            "The release was attacked with methods from the literature, by an adversary who has the
+            release and knows the quasi-identifiers of the people in it."
         }
         (figures::attacks(&data.attacks))
-        @if let Some(attack) = data.attacks.iter().find(|attack| attack.title == "prosecutor") { (figures::bands(attack)) }
-        @for attack in data.attacks.iter().filter(|attack| attack.title.starts_with("homogeneity")).take(2) { (figures::bands(attack)) }
+        @if let Some(attack) = data.attacks.iter().find(|attack| attack.title == "prosecutor") {
+            (figures::bands(attack))
+        }
+        @for attack in
+            data.attacks.iter().filter(|attack| attack.title.starts_with("homogeneity")).take(2)
+        {
+            (figures::bands(attack))
+        }
         @if !data.not_run.is_empty() {
             details {
-                summary { "Attacks that were not run, and why" }
+                summary { "Attacks that were not run, with the reason" }
                 dl.settings { @for (name, why) in &data.not_run { dt { (name) } dd { (why) } } }
             }
         }
@@ -165,11 +193,15 @@ fn attacks(data: &Public) -> Markup {
 
 fn suppressed(data: &Public) -> Markup {
     let rows = data.counts.iter().map(|(name, n)| vec![name.clone(), thousands(*n)]);
+    let table = Table {
+        caption: "Number of records",
+        head: vec!["records", "number"],
+        rows: rows.collect(),
+        texts: 1,
+    };
     html! {
         @for line in &data.suppressed { p { (line) } }
-        @if !data.counts.is_empty() {
-            (Table { caption: "Where the records went", head: vec!["records", "number"], rows: rows.collect(), texts: 1 }.render())
-        }
+        @if !data.counts.is_empty() { (table.render()) }
     }
 }
 
@@ -179,15 +211,21 @@ fn reproduce(data: &Public) -> Markup {
         p {
             "Digest of the release: " code { (data.digest) }
             @match data.digest_matches {
-                Some(true) => { " It is the one the manifest names." }
-                Some(false) => { b { " The manifest names another one: the table was changed after it was released." } }
+                Some(true) => { " It equals the digest in the manifest." }
+                Some(false) => {
+                    b {
+                        " The manifest has a different digest: the table was changed after it was
+                        released."
+                    }
+                }
                 None => {}
             }
         }
         (commands(&data.commands))
         p.note {
-            "The order of the records and whatever else protects people is drawn from the operating system and kept nowhere, so
-            no second run publishes the records in this order again."
+            "The order of the records and all other random choices that protect people come from
+            the operating system and are not stored. A second run does not publish the records in
+            this order again."
         }
     }
 }

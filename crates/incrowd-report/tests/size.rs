@@ -1,9 +1,9 @@
-//! A page stays small whatever it is about.
+//! The size of pages is bounded, and their texts are escaped.
 
 use incrowd_report::{
-    Association, Attack, ColumnCost, ColumnMoments, ColumnRisk, Compared, Configuration, Cost, Exposed, Loss,
-    Outcome, Owner, Promise, Public, Risk, Sample, SampleRecord, Sentence, Shape, ShapeKind, SizeBin, Tone,
-    comparison_page, owner_page, public_page,
+    Association, Attack, ColumnCost, ColumnMoments, ColumnRisk, ComparisonData, Configuration,
+    Cost, Exposed, Guarantee, Loss, Outcome, Owner, Public, Risk, Sample, SampleRecord, Sentence,
+    Shape, ShapeKind, SizeBin, Tone, comparison_page, owner_page, public_page,
 };
 
 const COLUMNS: usize = 400;
@@ -25,7 +25,12 @@ fn shapes(before: bool) -> Vec<Shape> {
                 after: shares(12),
             }
         };
-        Shape { column: format!("column {i}"), role: "quasi-identifier".into(), kind, note: String::new() }
+        Shape {
+            column: format!("column {i}"),
+            role: "quasi-identifier".into(),
+            kind,
+            note: String::new(),
+        }
     };
     (0..COLUMNS).map(shape).collect()
 }
@@ -47,7 +52,12 @@ fn public() -> Public {
         name: format!("column {i}"),
         role: "quasi-identifier".into(),
         ncp: 0.3,
-        beside: Some(Loss { cells: 9, entropy: 0.1, kl_divergence: f64::INFINITY, total_variation: 0.2 }),
+        loss: Some(Loss {
+            cells: 9,
+            entropy: 0.1,
+            kl_divergence: f64::INFINITY,
+            total_variation: 0.2,
+        }),
     };
     let pairs = (0..COLUMNS).flat_map(|a| (a + 1..COLUMNS).map(move |b| (a, b)));
     let association = |(a, b): (usize, usize)| Association {
@@ -57,14 +67,14 @@ fn public() -> Public {
     };
     Public {
         release: "r.csv".into(),
-        holds: true,
+        outcome: Outcome::Holds,
         singles_out: true,
         caution: None,
         records: 10,
         groups: 2,
-        promises: vec![Promise {
+        guarantees: vec![Guarantee {
             title: "k-anonymity(k=5)".into(),
-            promise: "…".into(),
+            statement: "…".into(),
             limits: "…".into(),
             outcome: Outcome::Holds,
             measures: "smallest group".into(),
@@ -98,7 +108,8 @@ fn four_hundred_columns_fit_into_two_megabytes() {
         average: (1.0, 0.5),
         share: (1.0, 0.5),
     };
-    let exposed = |i: usize| Exposed { title: format!("attack {i}"), groups: vec![(1.0, 5, long(i)); 5] };
+    let exposed =
+        |i: usize| Exposed { title: format!("attack {i}"), groups: vec![(1.0, 5, long(i)); 5] };
     let name = |i: usize| format!("column {i}");
     let pair = || ("1".to_owned(), "2".to_owned());
     let moments = |i: usize| ColumnMoments {
@@ -118,7 +129,7 @@ fn four_hundred_columns_fit_into_two_megabytes() {
             records: (0..8).map(|_| record()).collect(),
         }),
         column_risks: (0..COLUMNS)
-            .map(|i| ColumnRisk { name: name(i), alone: (3, 0), adds: (0.1, 0.0) })
+            .map(|i| ColumnRisk { name: name(i), unique: (3, 0), adds: (0.1, 0.0) })
             .collect(),
         moments: (0..COLUMNS).map(moments).collect(),
         risks: (0..COLUMNS).map(risk).collect(),
@@ -132,7 +143,7 @@ fn four_hundred_columns_fit_into_two_megabytes() {
 }
 
 #[test]
-fn ten_thousand_configurations_fit_too() {
+fn ten_thousand_configurations_fit_into_two_megabytes() {
     let configuration = |i: usize| Configuration {
         algorithm: format!("algorithm {}", i % 9),
         models: format!("k-anonymity(k={i}) + l-diversity(l=3)"),
@@ -141,14 +152,14 @@ fn ten_thousand_configurations_fit_too() {
         seconds: 0.1,
         front: i.is_multiple_of(10),
         chosen: i == 10,
-        failed: i.is_multiple_of(7).then(|| "the table as a whole breaks the promise".to_owned()),
+        failed: i.is_multiple_of(7).then(|| "the whole table violates the model".to_owned()),
     };
-    let compared = Compared {
+    let compared = ComparisonData {
         baseline: (0.00001, Some(0.2), 1.0),
         configurations: (0..10_000).map(configuration).collect(),
-        asked: 10_000,
+        requested: 10_000,
         loss: "ncp".into(),
-        ..Compared::default()
+        ..ComparisonData::default()
     };
     let page = comparison_page(&compared);
     assert!(page.len() < 2_000_000, "{}", page.len());
@@ -156,38 +167,61 @@ fn ten_thousand_configurations_fit_too() {
 }
 
 #[test]
-fn what_is_on_a_page_is_text_and_never_mark_up() {
+fn texts_are_escaped() {
     let mut data = public();
     data.release = "<script>alert(1)</script>".into();
     data.shapes = vec![Shape {
         column: "<b>".into(),
         role: "sensitive".into(),
-        kind: ShapeKind::Labels { labels: vec!["<img src=x>".into()], before: None, after: vec![1.0] },
+        kind: ShapeKind::Labels {
+            labels: vec!["<img src=x>".into()],
+            before: None,
+            after: vec![1.0],
+        },
         note: String::new(),
     }];
     let page = public_page(&data);
     assert!(!page.contains("<script") && !page.contains("<img") && !page.contains("<b>("));
     assert!(page.contains("&lt;script&gt;"));
-    assert_eq!(format!("{:?}", data.shapes[0]), "Shape { column: \"<b>\", .. }", "no cell reaches a log");
+    assert_eq!(
+        format!("{:?}", data.shapes[0]),
+        "Shape { column: \"<b>\", .. }",
+        "no cell reaches a log"
+    );
 }
 
 #[test]
-fn an_attack_that_succeeds_is_amber_though_the_promise_holds() {
-    let said =
-        |tone| Sentence { text: "Income can be guessed.".into(), more: "More than guessing.".into(), tone };
-    let page = |tone| owner_page(&Owner { holds: true, sentences: vec![said(tone)], ..Owner::default() });
+fn a_successful_attack_makes_the_verdict_amber() {
+    let finding = |tone| Sentence {
+        text: "Income can be guessed.".into(),
+        more: "More than guessing.".into(),
+        tone,
+    };
+    let page = |tone| {
+        owner_page(&Owner {
+            outcome: Outcome::Holds,
+            sentences: vec![finding(tone)],
+            ..Owner::default()
+        })
+    };
     let (good, amber) = (page(Tone::Good), page(Tone::Amber));
     for words in ["Income can be guessed.", "More than guessing."] {
         assert!(good.contains(words) && amber.contains(words));
     }
-    assert!(amber.contains("class=\"verdict amber\"") && amber.contains("yet something can be learned"));
-    assert!(!good.contains("class=\"verdict amber\"") && good.contains("no attack that ran gets far"));
-    let broken = owner_page(&Owner { holds: false, sentences: vec![said(Tone::Amber)], ..Owner::default() });
-    assert!(broken.contains("class=\"verdict bad\"") && broken.contains("does not keep what it promises"));
+    assert!(amber.contains("class=\"verdict amber\"") && amber.contains("some attacks succeed"));
+    assert!(
+        !good.contains("class=\"verdict amber\"") && good.contains("no attack that ran succeeds")
+    );
+    let broken = owner_page(&Owner {
+        outcome: Outcome::Fails,
+        sentences: vec![finding(Tone::Amber)],
+        ..Owner::default()
+    });
+    assert!(broken.contains("class=\"verdict bad\"") && broken.contains("violates its guarantees"));
 }
 
 #[test]
-fn records_are_on_the_owners_page_alone_and_reach_no_log() {
+fn records_are_only_on_the_owners_page_and_not_in_debug_output() {
     let record = SampleRecord {
         before: vec!["4711".into()],
         after: Some(vec!["[4000, 5000]".into()]),
@@ -199,7 +233,7 @@ fn records_are_on_the_owners_page_alone_and_reach_no_log() {
     assert!(
         page.contains("4711")
             && page.contains("[4000, 5000]")
-            && page.contains("For the data owner only: these are people")
+            && page.contains("For the data owner only: these are real people")
     );
     let logged = format!("{owner:?}");
     assert!(!logged.contains("4711") && !logged.contains("4000"), "{logged}");

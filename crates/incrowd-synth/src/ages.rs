@@ -1,4 +1,4 @@
-//! How old people are, and of which sex.
+//! Distributions of age and sex.
 
 use crate::draw::{Dice, Weighted};
 
@@ -39,14 +39,14 @@ impl Ages {
     }
 }
 
-/// Draws the sex of somebody of this age: women live longer.
+/// Draws the sex of a person of this age: women live longer.
 #[inline]
 pub(crate) fn sex(dice: &mut Dice, age: u32) -> usize {
     let women = 0.488 + f64::from(age.saturating_sub(50)) * 0.004;
     if dice.chance(women) { FEMALE } else { MALE }
 }
 
-/// The index of the band that holds `age`, given the first age of every band but the first.
+/// Returns the index of the band of `age`, given the first age of every band but the first.
 #[inline]
 pub(crate) fn band(age: u32, starts: &[u32]) -> usize {
     starts.iter().filter(|&&start| start <= age).count()

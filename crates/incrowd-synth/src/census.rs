@@ -1,4 +1,4 @@
-//! The census-like table: who lives where, does what, and suffers from what.
+//! The census-like table: residence, work and health.
 
 mod life;
 mod place;
@@ -8,11 +8,13 @@ use self::life::Life;
 use self::place::Place;
 use self::work::{Job, Work};
 use crate::draw::Dice;
-use crate::hierarchies::{COUNTRY, DISEASE, EDUCATION, MARITAL_STATUS, OCCUPATION, RACE, SEX, WORKCLASS};
+use crate::hierarchies::{
+    COUNTRY, DISEASE, EDUCATION, MARITAL_STATUS, OCCUPATION, RACE, SEX, WORKCLASS,
+};
 use crate::line::Line;
 use crate::table::{Column, Role};
 
-/// What stands in a category column for an answer that was not given.
+/// The marker of a missing answer in a category column.
 const UNKNOWN: &str = "?";
 
 pub(crate) const COLUMNS: [Column; 14] = {
@@ -22,13 +24,25 @@ pub(crate) const COLUMNS: [Column; 14] = {
     }
     [
         column("id", Identifier, "Number of the person, such as P00000001."),
-        column("age", Quasi, "Age in years, 0 to 105, slightly heaped on multiples of five and ten."),
+        column(
+            "age",
+            Quasi,
+            "Age in years, 0 to 105, slightly heaped on multiples of five and ten.",
+        ),
         column("sex", Quasi, "Either female or male."),
-        column("zip", Quasi, "Postal code of five digits, some with a leading zero; few hold most people."),
+        column(
+            "zip",
+            Quasi,
+            "Postal code of five digits, some with a leading zero; few hold most people.",
+        ),
         column("education", Quasi, "Highest level of education, or the school year of a child."),
         column("marital_status", Quasi, "One of seven states, from never married to widowed."),
         column("workclass", Quasi, "Kind of employer; `?` where the answer is missing."),
-        column("occupation", Sensitive, "Field of work; `?` where missing, mostly along with workclass."),
+        column(
+            "occupation",
+            Sensitive,
+            "Field of work; `?` where missing, mostly along with workclass.",
+        ),
         column("country", Quasi, "Country of birth; `?` where missing."),
         column("race", Quasi, "One of five groups."),
         column("household_size", Quasi, "Persons in the household, 1 to 12."),
@@ -42,7 +56,7 @@ pub(crate) const COLUMNS: [Column; 14] = {
     ]
 };
 
-/// The distributions behind the table.
+/// The distributions of the table.
 pub(crate) struct Census {
     life: Life,
     place: Place,
@@ -50,7 +64,7 @@ pub(crate) struct Census {
 }
 
 /// One person; categories are indices into their vocabularies.
-pub(crate) struct Person<'a> {
+pub(crate) struct CensusPerson<'a> {
     age: u32,
     sex: usize,
     zip: &'a str,
@@ -65,7 +79,7 @@ pub(crate) struct Person<'a> {
     missing: Missing,
 }
 
-/// The questions that a person left unanswered.
+/// The missing answers of a person.
 struct Missing {
     workclass: bool,
     occupation: bool,
@@ -79,14 +93,14 @@ impl Census {
     }
 
     #[inline]
-    pub(crate) fn draw(&self, dice: &mut Dice) -> Person<'_> {
+    pub(crate) fn draw(&self, dice: &mut Dice) -> CensusPerson<'_> {
         let (age, sex) = self.life.age_and_sex(dice);
         let education = self.life.education(dice, age);
         let marital_status = self.life.marital_status(dice, age, sex);
         let home = self.place.home(dice);
         let country = self.place.country(dice, &home, age);
         let job = self.work.job(dice, age, sex, education);
-        Person {
+        CensusPerson {
             age,
             sex,
             zip: home.zip,
@@ -104,8 +118,8 @@ impl Census {
 }
 
 impl Missing {
-    /// The young and the old answer less about their work than others do, and children are not
-    /// asked.
+    /// The young and the old answer less about their work than others, and children have no
+    /// answers.
     #[inline]
     fn draw(dice: &mut Dice, age: u32) -> Self {
         let silent = match age {
@@ -123,7 +137,7 @@ impl Missing {
     }
 }
 
-impl Person<'_> {
+impl CensusPerson<'_> {
     /// Writes every field but the identifier.
     #[inline]
     pub(crate) fn write(&self, line: &mut Line<'_>) {

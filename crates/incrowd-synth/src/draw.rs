@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) struct Dice(ChaCha8Rng);
 
 impl Dice {
-    /// Makes the dice of one block; every table, seed and block has a stream of its own.
+    /// Creates the generator of one block. Every table, seed and block has a separate stream.
     pub(crate) fn new(table: &str, seed: u64, block: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -22,29 +22,28 @@ impl Dice {
         Self(rng)
     }
 
-    /// A number from zero up to but excluding one.
+    /// Returns a number from zero up to but excluding one.
     #[inline]
     pub(crate) fn unit(&mut self) -> f64 {
         f64::from(self.0.next_u32()) / 4_294_967_296.0
     }
 
-    /// Whether something of probability `share` happens.
+    /// Returns true with probability `share`.
     #[inline]
     pub(crate) fn chance(&mut self, share: f64) -> bool {
         self.unit() < share
     }
 
-    /// A whole number between `low` and `high`, both included, all alike.
+    /// Returns a uniform whole number between `low` and `high`, both included.
     #[inline]
     pub(crate) fn between(&mut self, low: u32, high: u32) -> u32 {
         let span = u64::from(high - low) + 1;
         low + ((u64::from(self.0.next_u32()) * span) >> 32) as u32
     }
 
-    /// An approximately normal number with mean zero and deviation one.
+    /// Returns an approximately normal number with mean zero and deviation one.
     ///
-    /// The sum of four uniform draws never leaves ±3.5, so extreme values have to be asked for
-    /// with [`Dice::tail`].
+    /// The sum of four uniform draws is always within ±3.5; use [`Dice::tail`] for extreme values.
     #[inline]
     pub(crate) fn bell(&mut self) -> f64 {
         const MEAN: f64 = 131_070.0;
@@ -54,20 +53,20 @@ impl Dice {
         (sum as f64 - MEAN) / DEVIATION
     }
 
-    /// An approximately log-normal number with the given median.
+    /// Returns an approximately log-normal number with the given median.
     #[inline]
     pub(crate) fn log_normal(&mut self, median: f64, sigma: f64) -> f64 {
         median * grow(sigma * self.bell())
     }
 
-    /// A number between `low` and `high` whose density falls with its square: a Pareto tail of
-    /// shape one, cut at `high`.
+    /// Returns a number between `low` and `high` whose density falls with its square: a Pareto tail
+    /// of shape one, cut at `high`.
     #[inline]
     pub(crate) fn tail(&mut self, low: f64, high: f64) -> f64 {
         low / (1.0 - self.unit() * (1.0 - low / high))
     }
 
-    /// The index drawn from a table of weights.
+    /// Draws an index from a table of weights.
     #[inline]
     pub(crate) fn pick(&mut self, weighted: &Weighted) -> usize {
         let word = self.0.next_u64();
@@ -76,8 +75,8 @@ impl Dice {
         usize::from(if (word as u32) < slot.keep { slot.own } else { slot.other })
     }
 
-    /// The value as people report it: each `(share, step)` is the share of people who round to a
-    /// multiple of the step, and the rest are exact.
+    /// Rounds a value as people report it: each `(share, step)` is the share of people who round to
+    /// a multiple of the step; the others are exact.
     #[inline]
     pub(crate) fn heaped(&mut self, value: u32, habits: &[(f64, u32)]) -> u32 {
         let mut person = self.unit();
@@ -91,8 +90,8 @@ impl Dice {
     }
 }
 
-/// The exponential function to within one percent for the arguments used here, from
-/// multiplications alone.
+/// Approximates the exponential function to within one percent for the arguments used here, with
+/// multiplications only.
 #[inline]
 fn grow(x: f64) -> f64 {
     let mut power = 1.0 + x / 1024.0;
@@ -102,10 +101,10 @@ fn grow(x: f64) -> f64 {
     power
 }
 
-/// A discrete distribution prepared so that a draw costs one random word and one look-up.
+/// A discrete distribution with draws that cost one random word and one look-up.
 ///
-/// This is the alias method: every slot holds an equal share of the probability, split between
-/// its own index and one other.
+/// This is the alias method: every slot has an equal share of the probability, split between its
+/// own index and one other.
 #[derive(Debug)]
 pub(crate) struct Weighted {
     slots: Vec<Slot>,
@@ -113,7 +112,7 @@ pub(crate) struct Weighted {
 
 #[derive(Debug)]
 struct Slot {
-    /// How much of the slot, out of 2³², belongs to `own`.
+    /// The part of the slot, out of 2³², that belongs to `own`.
     keep: u32,
     own: u16,
     other: u16,

@@ -1,6 +1,6 @@
-//! The vocabularies of the categorical columns, and how their values generalize.
+//! The vocabularies of the categorical columns, and their hierarchies.
 //!
-//! The generator takes its words from these paths, so a value without a path cannot exist.
+//! The generator takes its values from these paths, so every value has a path.
 
 use std::fmt::Write;
 
@@ -127,7 +127,7 @@ pub(crate) const COUNTRY: [[&str; 3]; 41] = [
     ["Ethiopia", "Sub-Saharan Africa", "Africa"],
     ["Egypt", "Northern Africa", "Africa"],
 ];
-/// The country where nearly everybody is born.
+/// The country of birth of most people.
 pub(crate) const HOME: usize = 0;
 
 pub(crate) const RACE: [[&str; 2]; 5] = [
@@ -154,11 +154,11 @@ pub(crate) const DISEASE: [[&str; 3]; 13] = [
     ["HIV infection", "infection", "ill"],
 ];
 
-/// The generalization hierarchy of a categorical column.
+/// Returns the generalization hierarchy of a categorical column.
 ///
 /// The text has one line `value;level 1;...;*` for every value that the generator can write,
 /// without a header and without the marker for missing values. Numeric columns, identifiers and
-/// postal codes have no hierarchy, and neither have columns that the table does not have.
+/// postal codes have no hierarchy. Columns of other tables have none either.
 pub fn hierarchy(table: Table, column: &str) -> Option<String> {
     match (table, column) {
         (_, "sex") => Some(lines(&SEX)),
@@ -196,8 +196,11 @@ fn neighbours(column: &str) -> Option<String> {
     let line = |code: u16| {
         let from = code / size * size;
         let to = (from + size).min(count) - 1;
-        let (code, from, to) =
-            (salaries::coded(letter, code), salaries::coded(letter, from), salaries::coded(letter, to));
+        let (code, from, to) = (
+            salaries::coded(letter, code),
+            salaries::coded(letter, from),
+            salaries::coded(letter, to),
+        );
         format!("{code};{from}-{to};*\n")
     };
     Some((0..count).map(line).collect())

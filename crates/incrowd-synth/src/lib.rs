@@ -1,10 +1,9 @@
-//! Synthetic tables about people who do not exist.
+//! Synthetic tables about fictitious people.
 //!
 //! Demonstrations, tests and benchmarks of anonymization need person-level data, and real
-//! person-level data is the one thing that should not lie around in a repository. This crate makes
-//! tables that behave like the real ones: columns depend on each other, a few places and
-//! countries hold most of the people, reported numbers heap on round values, some answers are
-//! missing, and a few people stand far out.
+//! person-level data must not be in a repository. This crate generates tables with the properties
+//! of real ones: columns depend on each other, a few places and countries have most of the people,
+//! reported numbers heap on round values, some answers are missing, and there are outliers.
 //!
 //! A table is a pure function of its kind, its number of rows and a seed. Rows are made in blocks,
 //! each from its own random stream, so a shorter table is always the beginning of a longer one,

@@ -1,4 +1,4 @@
-//! Writing one CSV line without a formatter in the way.
+//! Writes CSV lines without the formatting machinery.
 
 /// A CSV line under construction at the end of a buffer.
 ///

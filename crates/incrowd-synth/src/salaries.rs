@@ -1,7 +1,9 @@
-//! The salaries table: eight quasi-identifiers with the domains of a well known census extract, and a salary class.
+//! The salaries table: eight quasi-identifiers with the domains of a well known census extract, and
+//! a salary class.
 //!
-//! Most people are alike, as in a census: one country, one race and one class of work hold the greater part, salaries follow
-//! age, education and occupation. One in two hundred earns what nobody of that age and education does.
+//! Most people are similar, as in a census: one country, one race and one class of work have the
+//! majority, and salaries depend on age, education and occupation. One person in two hundred has a
+//! salary that is unusual for the age and education.
 
 use crate::ages::{self, Ages};
 use crate::draw::{Dice, Weighted};
@@ -45,16 +47,16 @@ const CLASSES: f64 = 50.0;
 const ATTAINED: [f64; 17] =
     [0.3, 0.2, 0.6, 1.0, 2.0, 1.6, 2.8, 3.6, 1.3, 32.0, 22.0, 4.2, 3.3, 16.5, 5.4, 1.7, 1.5];
 
-/// The distributions behind the table.
+/// The distributions of the table.
 pub(crate) struct Salaries {
     ages: Ages,
     attained: Weighted,
-    /// For each coded column the codes beside the first.
+    /// For each coded column the codes after the first.
     others: [Weighted; 5],
 }
 
 /// One person.
-pub(crate) struct Person {
+pub(crate) struct SalaryPerson {
     age: u32,
     sex: usize,
     education: usize,
@@ -72,16 +74,16 @@ impl Salaries {
     }
 
     #[inline]
-    pub(crate) fn draw(&self, dice: &mut Dice) -> Person {
+    pub(crate) fn draw(&self, dice: &mut Dice) -> SalaryPerson {
         let mut age = self.ages.draw(dice);
         while age < YOUNGEST {
             age = self.ages.draw(dice);
         }
-        // Who rounds must not round out of the domain.
+        // Rounded ages must stay in the domain.
         let age = age.min(OLDEST);
         let sex = ages::sex(dice, age);
         let education = dice.pick(&self.attained);
-        // Marital status follows age, the others hold most people in their first code.
+        // Marital status depends on age; in the other columns most people have the first code.
         let single = if age < 26 { 0.85 } else { 0.15 };
         let first = [if dice.chance(single) { 1.0 } else { 0.0 }, 0.86, 0.74, 0.9, 0.0];
         let mut coded = [0; 5];
@@ -93,11 +95,12 @@ impl Salaries {
         let rank = 0.75 - 0.035 * education as f64 + 0.2 * dice.bell();
         coded[4] = (rank.clamp(0.0, 0.999) * occupations) as usize;
         let salary_class = class(dice, age, sex, education, coded[4]);
-        Person { age, sex, education, coded, salary_class }
+        SalaryPerson { age, sex, education, coded, salary_class }
     }
 }
 
-/// The class of a salary: half a lifetime of rise, more for education and occupation; seldom anything at all.
+/// Returns the class of a salary: it rises with age until mid-life, and with education and
+/// occupation; rarely it is uniform.
 #[inline]
 fn class(dice: &mut Dice, age: u32, sex: usize, education: usize, occupation: usize) -> u32 {
     if dice.chance(0.005) {
@@ -110,7 +113,7 @@ fn class(dice: &mut Dice, age: u32, sex: usize, education: usize, occupation: us
     (level.clamp(1.0, CLASSES)) as u32
 }
 
-impl Person {
+impl SalaryPerson {
     /// Writes every field but the identifier.
     #[inline]
     pub(crate) fn write(&self, line: &mut Line<'_>) {
@@ -124,7 +127,7 @@ impl Person {
     }
 }
 
-/// A code as it is written.
+/// Returns the text of a code.
 pub(crate) fn coded(letter: char, code: u16) -> String {
     format!("{letter}{:02}", code + 1)
 }

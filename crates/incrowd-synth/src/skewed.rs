@@ -1,4 +1,4 @@
-//! The skewed table: numbers that pile up at zero and at round values and then run far out.
+//! The skewed table: numbers that heap at zero and at round values, with long tails.
 
 use crate::ages::{self, Ages, band};
 use crate::draw::{Dice, Weighted};
@@ -27,16 +27,16 @@ pub(crate) const COLUMNS: [Column; 8] = {
 const SCHOOLING_BANDS: [u32; 2] = [45, 70];
 const SCHOOLING: [[f64; 21]; 3] = [
     [
-        0.3, 0.1, 0.2, 0.3, 0.3, 0.5, 0.8, 0.7, 1.6, 1.8, 2.5, 3.0, 31.0, 6.0, 13.0, 4.0, 22.0, 3.5, 6.5,
-        1.0, 1.2,
+        0.3, 0.1, 0.2, 0.3, 0.3, 0.5, 0.8, 0.7, 1.6, 1.8, 2.5, 3.0, 31.0, 6.0, 13.0, 4.0, 22.0,
+        3.5, 6.5, 1.0, 1.2,
     ],
     [
-        0.5, 0.2, 0.3, 0.5, 0.5, 0.7, 1.3, 1.0, 2.8, 2.2, 3.0, 3.0, 35.0, 5.0, 12.0, 3.0, 17.0, 3.0, 6.0,
-        1.0, 1.3,
+        0.5, 0.2, 0.3, 0.5, 0.5, 0.7, 1.3, 1.0, 2.8, 2.2, 3.0, 3.0, 35.0, 5.0, 12.0, 3.0, 17.0,
+        3.0, 6.0, 1.0, 1.3,
     ],
     [
-        1.2, 0.5, 0.8, 1.1, 1.2, 1.4, 2.6, 2.0, 8.5, 3.2, 4.2, 3.2, 37.0, 3.5, 9.0, 2.0, 10.0, 2.0, 4.0, 0.7,
-        0.9,
+        1.2, 0.5, 0.8, 1.1, 1.2, 1.4, 2.6, 2.0, 8.5, 3.2, 4.2, 3.2, 37.0, 3.5, 9.0, 2.0, 10.0, 2.0,
+        4.0, 0.7, 0.9,
     ],
 ];
 
@@ -59,11 +59,11 @@ const GROUPS: [[f64; 9]; 3] = [
 const SECOND: u16 = 7;
 const THIRD: u16 = 8;
 
-/// How people round when they are asked for their income and for their rent.
+/// Rounding of reported incomes and rents.
 const INCOME_HABITS: [(f64, u32); 3] = [(0.1, 10_000), (0.2, 5_000), (0.5, 1_000)];
 const RENT_HABITS: [(f64, u32); 4] = [(0.2, 100), (0.3, 50), (0.25, 25), (0.15, 10)];
 
-/// The distributions behind the table.
+/// The distributions of the table.
 pub(crate) struct Skewed {
     ages: Ages,
     schooling: [Weighted; 3],
@@ -73,7 +73,7 @@ pub(crate) struct Skewed {
 }
 
 /// One person.
-pub(crate) struct Person {
+pub(crate) struct SkewedPerson {
     age: u32,
     income: u32,
     family_size: u32,
@@ -95,16 +95,16 @@ impl Skewed {
     }
 
     #[inline]
-    pub(crate) fn draw(&self, dice: &mut Dice) -> Person {
+    pub(crate) fn draw(&self, dice: &mut Dice) -> SkewedPerson {
         let age = self.ages.draw(dice);
         let sex = ages::sex(dice, age);
-        // Whoever is younger than their schooling would take is still at school.
+        // A person younger than the end of the schooling is still at school.
         let schooling = dice.pick(&self.schooling[band(age, &SCHOOLING_BANDS)]) as u32;
         let education_years = schooling.min(age.saturating_sub(6));
         let income = income(dice, age, sex, education_years);
         let group = dice.pick(&self.groups[band(schooling, &[12, 16])]) as u16;
         let trade = dice.pick(&self.trades) as u16;
-        Person {
+        SkewedPerson {
             age,
             income,
             family_size: dice.pick(&self.families[band(age, &[18, 60])]) as u32 + 1,
@@ -116,7 +116,7 @@ impl Skewed {
     }
 }
 
-/// Children earn nothing, every fourth adult neither, and one in five hundred very much.
+/// Children and every fourth adult have no income, and one adult in five hundred a very high one.
 #[inline]
 fn income(dice: &mut Dice, age: u32, sex: usize, education_years: u32) -> u32 {
     if age < 16 || dice.chance(if age < 22 { 0.5 } else { 0.24 }) {
@@ -133,7 +133,7 @@ fn income(dice: &mut Dice, age: u32, sex: usize, education_years: u32) -> u32 {
     dice.heaped(exact.min(1e6) as u32, &INCOME_HABITS)
 }
 
-/// Most people own their home, and more of them the older they are; rent grows with income.
+/// Most people own their home, more often with age; rent grows with income.
 #[inline]
 fn rent(dice: &mut Dice, age: u32, income: u32) -> u32 {
     let renting = [0.4, 0.55, 0.33, 0.22][band(age, &[18, 35, 60])];
@@ -156,11 +156,12 @@ fn code(group: u16, trade: u16) -> u16 {
 /// Every occupation code, in ascending order.
 pub(crate) fn occupation_codes() -> impl Iterator<Item = u16> {
     (1..=GROUPS[0].len() as u16).flat_map(|first| {
-        (1..=SECOND).flat_map(move |second| (1..=THIRD).map(move |third| first * 100 + second * 10 + third))
+        (1..=SECOND)
+            .flat_map(move |second| (1..=THIRD).map(move |third| first * 100 + second * 10 + third))
     })
 }
 
-impl Person {
+impl SkewedPerson {
     /// Writes every field but the identifier.
     #[inline]
     pub(crate) fn write(&self, line: &mut Line<'_>) {

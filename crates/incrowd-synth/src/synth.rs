@@ -1,4 +1,4 @@
-//! From a table, a number of rows and a seed to CSV.
+//! Generates CSV from a table, a number of rows and a seed.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -15,16 +15,16 @@ use crate::table::Table;
 
 /// The rows drawn from one random stream.
 ///
-/// This number is part of what a seed means: changing it changes every table.
+/// The number determines the rows of a seed: changing it changes every table.
 const BLOCK: u64 = 4096;
 
-/// The finished blocks that a thread may be ahead of the writer.
+/// The number of finished blocks that a thread may be ahead of the writer.
 const AHEAD: usize = 2;
 
-/// More bytes than almost any row has, so that a block's buffer is allocated once.
+/// An upper bound on the bytes of almost every row, so that a block's buffer is allocated once.
 const ROW_BYTES: u64 = 144;
 
-/// A synthetic table that is not there yet: every row is made when it is asked for.
+/// A synthetic table, whose rows are generated on demand.
 pub struct Synth {
     table: Table,
     rows: u64,
@@ -32,7 +32,7 @@ pub struct Synth {
     people: People,
 }
 
-/// The distributions that people are drawn from.
+/// The distributions of each table.
 enum People {
     Census(Box<Census>),
     Skewed(Box<Skewed>),
@@ -62,17 +62,21 @@ impl Synth {
         self.write_csv_with(out, &mut |_| ())
     }
 
-    /// Writes the table like [`Synth::write_csv`] and tells `progress`, every few thousand rows,
-    /// how many were written since it was last told.
+    /// Writes the table like [`Synth::write_csv`] and calls `progress`, every few thousand rows,
+    /// with the number of rows since the last call.
     ///
     /// # Errors
     ///
     /// Fails when `out` does, or when a thread cannot be started.
-    pub fn write_csv_with(&self, out: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<()> {
+    pub fn write_csv_with(
+        &self,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> io::Result<()> {
         self.write_on(thread::available_parallelism().map_or(1, NonZero::get), out, progress)
     }
 
-    /// Makes the records one by one, without the header; meant for small tables.
+    /// Generates the records one by one, without the header, for small tables.
     pub fn records(&self) -> impl Iterator<Item = Vec<String>> {
         (0..self.blocks()).flat_map(|block| {
             let text = self.render(block);
@@ -84,8 +88,13 @@ impl Synth {
         })
     }
 
-    /// Writes the table with the work spread over `threads` threads.
-    fn write_on(&self, threads: usize, out: &mut dyn Write, progress: &mut dyn FnMut(u64)) -> io::Result<()> {
+    /// Writes the table with `threads` threads.
+    fn write_on(
+        &self,
+        threads: usize,
+        out: &mut dyn Write,
+        progress: &mut dyn FnMut(u64),
+    ) -> io::Result<()> {
         let header: Vec<_> = self.table.columns().iter().map(|column| column.name).collect();
         writeln!(out, "{}", header.join(","))?;
 
@@ -101,9 +110,9 @@ impl Synth {
             }
         } else {
             thread::scope(|scope| {
-                // Thread `lane` makes every block whose number leaves the remainder `lane`, so
-                // taking from the lanes in turn restores the order. Leaving early drops the
-                // receivers, and with that the threads stop.
+                // Thread `lane` generates every block whose number has the remainder `lane`, so
+                // taking from the lanes in turn restores the order. Returning early drops the
+                // receivers, which stops the threads.
                 let lanes: Vec<Receiver<Vec<u8>>> = (0..threads)
                     .map(|lane| {
                         let (sender, receiver) = sync_channel(AHEAD);
@@ -132,7 +141,7 @@ impl Synth {
         BLOCK.min(self.rows - block * BLOCK)
     }
 
-    /// Makes the lines of one block.
+    /// Generates the lines of one block.
     fn render(&self, block: u64) -> Vec<u8> {
         let rows = self.rows_in(block);
         let mut text = Vec::with_capacity((rows * ROW_BYTES) as usize);
@@ -174,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_threads_does_not_show() {
+    fn the_number_of_threads_does_not_matter() {
         let rows = 7 * BLOCK + 123;
         let alone = csv_on(1, rows);
         for threads in [2, 3, 16] {
@@ -185,7 +194,11 @@ mod tests {
     #[test]
     fn a_full_sink_ends_the_threads() {
         let mut sink = [0; 1_000_000];
-        let result = Synth::new(Table::Skewed, 1 << 40, 5).write_on(2, &mut sink.as_mut_slice(), &mut |_| ());
+        let result = Synth::new(Table::Skewed, 1 << 40, 5).write_on(
+            2,
+            &mut sink.as_mut_slice(),
+            &mut |_| (),
+        );
         assert_eq!(result.map_err(|error| error.kind()), Err(io::ErrorKind::WriteZero));
     }
 }

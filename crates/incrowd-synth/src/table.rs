@@ -1,4 +1,4 @@
-//! The tables that can be made and what their columns mean.
+//! The tables and the roles of their columns.
 
 use std::error::Error;
 use std::fmt;
@@ -14,15 +14,16 @@ pub enum Table {
     Census,
     /// A mostly numeric table with strong skew and no missing values.
     Skewed,
-    /// Eight quasi-identifiers with the domains of a census extract, and a salary class in which a few people stand out.
+    /// Eight quasi-identifiers with the domains of a census extract, and a salary class with a few
+    /// outliers.
     Salaries,
 }
 
 impl Table {
-    /// Every table, in the order in which they are documented.
+    /// Every table, in the order of the documentation.
     pub const ALL: [Table; 3] = [Table::Census, Table::Skewed, Table::Salaries];
 
-    /// The name under which the table is asked for, the inverse of [`Table::from_str`].
+    /// Returns the name of the table, the inverse of [`Table::from_str`].
     pub fn name(self) -> &'static str {
         match self {
             Table::Census => "census",
@@ -31,7 +32,7 @@ impl Table {
         }
     }
 
-    /// The columns in the order in which they are written.
+    /// Returns the columns in the order of the file.
     pub fn columns(self) -> &'static [Column] {
         match self {
             Table::Census => &census::COLUMNS,
@@ -51,11 +52,14 @@ impl FromStr for Table {
     type Err = UnknownTable;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|table| table.name() == name).ok_or_else(|| UnknownTable(name.to_owned()))
+        Self::ALL
+            .into_iter()
+            .find(|table| table.name() == name)
+            .ok_or_else(|| UnknownTable(name.to_owned()))
     }
 }
 
-/// The error for a name that belongs to no [`Table`].
+/// The error for an unknown table name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTable(String);
 
@@ -73,19 +77,19 @@ impl Error for UnknownTable {}
 pub struct Column {
     /// The name in the header line.
     pub name: &'static str,
-    /// What the column means for anonymization.
+    /// The role for anonymization.
     pub role: Role,
     /// One sentence about the values.
     pub about: &'static str,
 }
 
-/// What a column means for anonymization.
+/// The role of a column for anonymization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Names exactly one person and must not be published.
+    /// Identifies one person and must not be published.
     Identifier,
-    /// Known to others, and in combination able to single a person out.
+    /// Known to others, and in combination able to identify a person.
     Quasi,
-    /// What an attacker would like to learn about a person.
+    /// Must not be learned about a person.
     Sensitive,
 }

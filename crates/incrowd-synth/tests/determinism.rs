@@ -1,4 +1,4 @@
-//! A table is a function of its kind, its number of rows and its seed, and of nothing else.
+//! A table depends only on its kind, its number of rows and its seed.
 
 use incrowd_synth::{Synth, Table};
 
@@ -8,15 +8,15 @@ fn csv(table: Table, rows: u64, seed: u64) -> Vec<u8> {
     csv
 }
 
-/// The FNV-1a hash, enough to notice a changed byte.
+/// The FNV-1a hash, which detects a changed byte.
 fn hash(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes() {
+fn equal_seeds_give_equal_bytes() {
     for table in Table::ALL {
         assert!(csv(table, 20_000, 3) == csv(table, 20_000, 3), "{table}");
         assert!(csv(table, 20_000, 3) != csv(table, 20_000, 4), "{table}");
@@ -33,7 +33,7 @@ fn a_short_table_begins_a_long_one() {
     }
 }
 
-/// Published numbers refer to tables by seed, so the bytes may only change on purpose.
+/// Published numbers refer to tables by seed, so the bytes must not change by accident.
 #[test]
 fn the_bytes_are_the_known_ones() {
     assert_eq!(hash(&csv(Table::Census, 5000, 1)), 0x772b_cd2a_cdf9_e76d, "census");
@@ -57,7 +57,10 @@ fn records_are_the_lines() {
     for table in Table::ALL {
         let text = String::from_utf8(csv(table, 5000, 8)).expect("text is ASCII");
         let lines = text.lines().skip(1).map(str::to_owned);
-        assert!(Synth::new(table, 5000, 8).records().map(|record| record.join(",")).eq(lines), "{table}");
+        assert!(
+            Synth::new(table, 5000, 8).records().map(|record| record.join(",")).eq(lines),
+            "{table}"
+        );
     }
 }
 
@@ -78,5 +81,8 @@ fn tables_are_found_by_name() {
         assert_eq!(table.name().parse(), Ok(table));
     }
     let error = "nobody".parse::<Table>().expect_err("there is no such table");
-    assert_eq!(error.to_string(), "there is no synthetic table `nobody` (known: census, skewed, salaries)");
+    assert_eq!(
+        error.to_string(),
+        "there is no synthetic table `nobody` (known: census, skewed, salaries)"
+    );
 }

@@ -27,8 +27,16 @@ fn exactly_the_categories_have_one() {
             .map(|&(table, index, _)| table.columns()[index].name)
             .collect()
     };
-    let census =
-        ["sex", "education", "marital_status", "workclass", "occupation", "country", "race", "disease"];
+    let census = [
+        "sex",
+        "education",
+        "marital_status",
+        "workclass",
+        "occupation",
+        "country",
+        "race",
+        "disease",
+    ];
     assert_eq!(names(Table::Census), census);
     assert_eq!(names(Table::Skewed), ["sex", "occupation"]);
     assert_eq!(hierarchy(Table::Skewed, "education"), None);
@@ -67,7 +75,8 @@ fn the_leaves_are_the_values() {
             }
         }
         for (_, index, paths) in hierarchies().into_iter().filter(|(owner, ..)| *owner == table) {
-            let leaves: BTreeSet<String> = paths.into_iter().map(|mut path| path.swap_remove(0)).collect();
+            let leaves: BTreeSet<String> =
+                paths.into_iter().map(|mut path| path.swap_remove(0)).collect();
             values[index].remove("?");
             assert_eq!(values[index], leaves, "{}", table.columns()[index].name);
         }

@@ -1,7 +1,7 @@
-//! The tables look like people: shares, skew, heaps, outliers and dependence.
+//! Statistical properties of the tables: shares, skew, heaping, outliers and dependence.
 //!
 //! With 100,000 rows a share has a standard error of at most 0.16 percent, so the tolerances
-//! below hold for practically any seed; they say what a user may rely on.
+//! below hold for practically any seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -57,7 +57,12 @@ fn share<T>(values: &[T], test: impl Fn(&T) -> bool) -> f64 {
 }
 
 /// The share of `test` among the values whose age is in `ages`.
-fn share_at(rows: &Rows, column: &str, ages: RangeInclusive<u32>, test: impl Fn(&str) -> bool) -> f64 {
+fn share_at(
+    rows: &Rows,
+    column: &str,
+    ages: RangeInclusive<u32>,
+    test: impl Fn(&str) -> bool,
+) -> f64 {
     let values: Vec<&str> = rows
         .numbers("age")
         .into_iter()
@@ -109,7 +114,9 @@ fn missing_values_are_as_announced() {
     assert!(both.clone().any(|(&class, &work)| class != "?" && work == "?"));
     near(share(&CENSUS.texts("country"), |&value| value == "?"), 0.01, 0.002);
     near(share(&CENSUS.texts("income"), |value| value.is_empty()), 0.005, 0.0015);
-    for name in ["id", "age", "sex", "zip", "education", "marital_status", "race", "hours", "disease"] {
+    for name in
+        ["id", "age", "sex", "zip", "education", "marital_status", "race", "hours", "disease"]
+    {
         assert!(CENSUS.texts(name).iter().all(|value| !matches!(*value, "" | "?")), "{name}");
     }
     assert!(SKEWED.records.iter().flatten().all(|value| !value.is_empty() && value != "?"));
@@ -117,7 +124,8 @@ fn missing_values_are_as_announced() {
 
 #[test]
 fn incomes_are_zero_heaped_and_run_far_out() {
-    for (rows, zeros, thousands, rich) in [(&CENSUS, 0.355, 0.61, 1_000_000), (&SKEWED, 0.415, 0.80, 500_000)]
+    for (rows, zeros, thousands, rich) in
+        [(&CENSUS, 0.355, 0.61, 1_000_000), (&SKEWED, 0.415, 0.80, 500_000)]
     {
         let incomes = rows.numbers("income");
         near(share(&incomes, |&income| income == 0), zeros, 0.02);
@@ -135,7 +143,8 @@ fn other_numbers_are_heaped() {
     let hours = CENSUS.numbers("hours");
     near(share(&hours, |&hours| hours == 0), 0.53, 0.03);
     near(share(&hours, |&hours| hours == 40), 0.22, 0.02);
-    let adults: Vec<u32> = CENSUS.numbers("age").into_iter().filter(|age| (25..75).contains(age)).collect();
+    let adults: Vec<u32> =
+        CENSUS.numbers("age").into_iter().filter(|age| (25..75).contains(age)).collect();
     // Without heaping a tenth of these ages would end in zero and a fifth in zero or five.
     near(share(&adults, |age| age % 10 == 0), 0.135, 0.01);
     near(share(&adults, |age| age % 5 == 0), 0.255, 0.015);
@@ -153,7 +162,9 @@ fn few_zips_hold_most_people() {
     near(sizes[..9].iter().sum::<usize>() as f64 / 1e5, 0.155, 0.01);
     near(sizes[..90].iter().sum::<usize>() as f64 / 1e5, 0.53, 0.02);
     let zips = CENSUS.texts("zip");
-    assert!(zips.iter().all(|zip| zip.len() == 5 && zip.bytes().all(|digit| digit.is_ascii_digit())));
+    assert!(
+        zips.iter().all(|zip| zip.len() == 5 && zip.bytes().all(|digit| digit.is_ascii_digit()))
+    );
     assert!(share(&zips, |zip| zip.starts_with('0')) > 0.05);
 }
 
@@ -166,7 +177,10 @@ fn few_occupation_codes_hold_most_people() {
 
 #[test]
 fn age_decides_on_marriage_work_and_health() {
-    assert_eq!(share_at(&CENSUS, "marital_status", 0..=15, |status| status == "never married"), 1.0);
+    assert_eq!(
+        share_at(&CENSUS, "marital_status", 0..=15, |status| status == "never married"),
+        1.0
+    );
     near(share_at(&CENSUS, "marital_status", 16..=24, |status| status == "married"), 0.07, 0.03);
     near(share_at(&CENSUS, "marital_status", 35..=64, |status| status == "married"), 0.59, 0.03);
     assert!(share_at(&CENSUS, "marital_status", 80..=105, |status| status == "widowed") > 0.35);
@@ -182,17 +196,20 @@ fn age_decides_on_marriage_work_and_health() {
 fn region_decides_on_the_country_of_birth() {
     let born = |country: &str, digits: &[char]| {
         let zips = CENSUS.texts("zip");
-        let residents = zips.iter().zip(CENSUS.texts("country")).filter(|(zip, _)| zip.starts_with(digits));
+        let residents =
+            zips.iter().zip(CENSUS.texts("country")).filter(|(zip, _)| zip.starts_with(digits));
         let countries: Vec<&str> = residents.map(|(_, country)| country).collect();
         share(&countries, |&value| value == country)
     };
     near(share(&CENSUS.texts("country"), |&country| country == "United States"), 0.888, 0.01);
     assert!(born("Mexico", &['8', '9']) > 3.0 * born("Mexico", &['0', '1']));
-    assert!(born("Dominican Republic", &['0', '1']) > 10.0 * born("Dominican Republic", &['8', '9']));
+    assert!(
+        born("Dominican Republic", &['0', '1']) > 10.0 * born("Dominican Republic", &['8', '9'])
+    );
 }
 
 #[test]
-fn most_people_stand_out() {
+fn most_people_are_unique() {
     let columns = ["age", "sex", "zip", "education", "marital_status", "country"];
     let groups = CENSUS.groups(&columns, 10_000);
     assert!(groups.iter().filter(|&&size| size == 1).count() > 8_000);
@@ -201,17 +218,27 @@ fn most_people_stand_out() {
     assert!(groups.iter().filter(|&&size| size == 1).count() > 6_000);
 }
 
-/// The domains of the census extract whose experiments the table stands in for.
+/// The domains of the census extract that the table imitates.
 #[test]
 fn salaries_have_the_stated_domains() {
     let rows = Rows::new(Table::Salaries);
     let distinct = |column: &str| rows.texts(column).into_iter().collect::<BTreeSet<_>>().len();
-    let columns =
-        ["age", "sex", "education", "marital", "race", "workclass", "country", "occupation", "salary_class"];
+    let columns = [
+        "age",
+        "sex",
+        "education",
+        "marital",
+        "race",
+        "workclass",
+        "country",
+        "occupation",
+        "salary_class",
+    ];
     assert_eq!(columns.map(distinct), [78, 2, 17, 6, 9, 10, 83, 50, 50]);
     within(&rows.numbers("age"), 17..=94);
     within(&rows.numbers("salary_class"), 1..=50);
     // Few young people earn like old ones.
-    let high = |ages| share_at(&rows, "salary_class", ages, |class| class.parse::<u32>().unwrap() >= 30);
+    let high =
+        |ages| share_at(&rows, "salary_class", ages, |class| class.parse::<u32>().unwrap() >= 30);
     assert!(high(17..=20) < 0.01 && high(45..=60) > 0.1, "{} {}", high(17..=20), high(45..=60));
 }

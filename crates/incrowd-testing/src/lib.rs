@@ -1,17 +1,20 @@
-//! What the tests of all crates share: fixtures, the place of public data, and a way to skip that is seen.
+//! Shared code of the tests: fixtures, public data, and visible skipping of tests.
 //!
-//! A test that cannot run says so with [`skip!`] or [`or_skip!`], with the reason and what would let it run. The line goes
-//! to standard error, past the harness that shows what passing tests print to nobody, and to the file that
-//! `INCROWD_TEST_SKIPPED` names. `./test` names a fresh one and prints it at its end.
+//! A test that cannot run calls [`skip!`] or [`or_skip!`] with the reason and the missing
+//! requirement. The line is written to standard error, bypassing the test harness, which captures
+//! the output of passing tests, and to the file `INCROWD_TEST_SKIPPED`. `./test` creates that file
+//! and prints it at its end.
 
+pub mod foreign;
 #[cfg(unix)]
 pub mod postgres;
+pub mod workspace;
 
 use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Ends a test that cannot run here, with the reason.
+/// Ends a test that cannot run, with the reason.
 #[macro_export]
 macro_rules! skip {
     ($($why:tt)*) => {{
@@ -20,7 +23,7 @@ macro_rules! skip {
     }};
 }
 
-/// What a result holds; if it holds a reason instead, the test is skipped with that.
+/// Returns the value of a result, or skips the test with its error as the reason.
 #[macro_export]
 macro_rules! or_skip {
     ($result:expr) => {
@@ -31,12 +34,15 @@ macro_rules! or_skip {
     };
 }
 
-/// Notes that a test, or a part of one that goes on, was skipped. The test is named by its thread.
+/// Records that a test, or a part of it, was skipped. The test is named by its thread.
 #[track_caller]
 pub fn skipped(why: impl Display) {
     let place = std::panic::Location::caller();
     let thread = std::thread::current();
-    let test = thread.name().filter(|name| *name != "main").map_or_else(|| place.to_string(), str::to_owned);
+    let test = thread
+        .name()
+        .filter(|name| *name != "main")
+        .map_or_else(|| place.to_string(), str::to_owned);
     let line = format!("{test}: {why}\n");
     drop(std::io::stderr().write_all(format!("skipped: {line}").as_bytes()));
     if let Some(file) = std::env::var_os("INCROWD_TEST_SKIPPED") {
@@ -46,18 +52,19 @@ pub fn skipped(why: impl Display) {
     }
 }
 
-/// Whether tests may install packages from elsewhere.
+/// Returns whether tests may install packages.
 pub fn may_install() -> bool {
     std::env::var_os("INCROWD_TEST_INSTALL").is_some_and(|value| value == "1")
 }
 
-/// The directory of public tables: the one `INCROWD_DATA` names, else `../shared/data` beside the repository.
+/// Returns the directory of public tables: `INCROWD_DATA`, else `../shared/data` next to the
+/// repository.
 pub fn data_dir() -> PathBuf {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    std::env::var_os("INCROWD_DATA").map_or(beside, PathBuf::from)
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    std::env::var_os("INCROWD_DATA").map_or(default, PathBuf::from)
 }
 
-/// The directory of public tables if it has this file, else the reason to skip.
+/// Returns the directory of public tables if it has this file, else the reason to skip.
 pub fn data(file: &str) -> Result<PathBuf, String> {
     let dir = data_dir();
     if dir.join(file).exists() {
@@ -67,11 +74,11 @@ pub fn data(file: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The text of a fixture. Each exists once, in `crates/incrowd-testing/fixtures`, whichever crates read it.
+/// Returns the text of a fixture. All crates share the directory `crates/incrowd-testing/fixtures`.
 ///
 /// # Panics
 ///
-/// If there is none of that name.
+/// If there is no fixture of that name.
 pub fn fixture(name: &str) -> &'static str {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

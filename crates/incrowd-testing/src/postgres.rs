@@ -1,4 +1,5 @@
-//! A PostgreSQL server of a test's own: made in a temporary directory, on a Unix socket, gone when it is dropped.
+//! A PostgreSQL server for a test: in a temporary directory, on a Unix socket, removed when it is
+//! dropped.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,7 +13,7 @@ pub struct Server {
     port: u16,
 }
 
-/// Where the programs of a server are.
+/// Returns the directory of the server programs.
 fn programs() -> Result<PathBuf, String> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let debian = versions.map(|version| version.path().join("bin"));
@@ -21,10 +22,13 @@ fn programs() -> Result<PathBuf, String> {
     places.retain(|place| {
         ["initdb", "pg_ctl", "postgres", "psql"].iter().all(|name| place.join(name).exists())
     });
-    places.into_iter().next().ok_or_else(|| "no PostgreSQL server; install Debian's postgresql".to_owned())
+    places
+        .into_iter()
+        .next()
+        .ok_or_else(|| "no PostgreSQL server; install Debian's postgresql".to_owned())
 }
 
-/// A server refuses to run as root.
+/// Returns whether the process runs as root, as which a server refuses to run.
 fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.starts_with(b"0\n"))
 }
@@ -38,20 +42,23 @@ fn silent(command: &mut Command) -> Result<(), String> {
 }
 
 impl Server {
-    /// Starts one, or says why that cannot be. Connections need a password if `auth` is `scram-sha-256`, which is `hunter2`.
+    /// Starts a server, or returns why that is not possible. Connections need the password
+    /// `hunter2` if `auth` is `scram-sha-256`.
     pub fn start(auth: &str) -> Result<Server, String> {
         Server::prepared(auth, 5432, |_| Ok(String::new()))
     }
 
-    /// Starts one that encrypts connections by TCP and takes no others there. Its certificate is for `localhost` and signed by
-    /// `root.crt` in its directory; `other.crt` is of another authority. Its role `certified` logs in with `client.crt` and
-    /// `client.key`. The answer has the port.
+    /// Starts a server that accepts only encrypted TCP connections, and returns its port. Its
+    /// certificate is for `localhost` and signed by `root.crt` in its directory; `other.crt` is of
+    /// another authority. Its role `certified` logs in with `client.crt` and `client.key`.
     pub fn encrypted() -> Result<(Server, u16), String> {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+        let free =
+            std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
         let port = free.map_err(|e| format!("no free port: {e}"))?.port();
         let server = Server::prepared("trust", port, |server| {
             server.certify()?;
-            let lines = "local all all trust\nhostssl all certified 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 trust\n";
+            let lines = "local all all trust\nhostssl all certified 127.0.0.1/32 cert\n\
+                         hostssl all all 127.0.0.1/32 trust\n";
             std::fs::write(server.data().join("pg_hba.conf"), lines).map_err(|e| e.to_string())?;
             let at = server.directory.display();
             Ok(format!(
@@ -62,10 +69,11 @@ impl Server {
         Ok((server, port))
     }
 
-    /// Makes authorities and certificates.
+    /// Creates authorities and certificates.
     fn certify(&self) -> Result<(), String> {
-        let openssl =
-            |line: &str| silent(Command::new("openssl").args(line.split(' ')).current_dir(&self.directory));
+        let openssl = |line: &str| {
+            silent(Command::new("openssl").args(line.split(' ')).current_dir(&self.directory))
+        };
         std::fs::write(self.directory.join("names"), "subjectAltName=DNS:localhost\n")
             .map_err(|e| e.to_string())?;
         let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
@@ -75,21 +83,26 @@ impl Server {
             ))?;
         }
         for (name, subject) in [("server", "localhost"), ("client", "certified")] {
-            openssl(&format!("req -new {key} -subj /CN={subject} -keyout {name}.key -out {name}.csr"))?;
+            openssl(&format!(
+                "req -new {key} -subj /CN={subject} -keyout {name}.key -out {name}.csr"
+            ))?;
             openssl(&format!(
                 "x509 -req -in {name}.csr -CA root.crt -CAkey root.key -CAcreateserial -days 2 -extfile names -out {name}.crt"
             ))?;
         }
         silent(Command::new("sh").args(["-c", "chmod 600 *.key"]).current_dir(&self.directory))?;
         match is_root() {
-            true => {
-                silent(Command::new("chown").arg("nobody").args(["server.key"]).current_dir(&self.directory))
-            }
+            true => silent(
+                Command::new("chown")
+                    .arg("nobody")
+                    .args(["server.key"])
+                    .current_dir(&self.directory),
+            ),
             false => Ok(()),
         }
     }
 
-    /// Starts one with further settings, which are told when its data are there.
+    /// Starts a server with further settings, which are computed after its directory exists.
     fn prepared(
         auth: &str,
         port: u16,
@@ -101,9 +114,9 @@ impl Server {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = PathBuf::from(format!("/tmp/incrowd-pg-{}-{number}", std::process::id()));
         let server = Server { directory, programs, port };
-        let said = |e: std::io::Error| format!("no directory for a server: {e}");
-        std::fs::create_dir(&server.directory).map_err(said)?;
-        std::fs::write(server.directory.join("password"), "hunter2\n").map_err(said)?;
+        let failed = |e: std::io::Error| format!("no directory for a server: {e}");
+        std::fs::create_dir(&server.directory).map_err(failed)?;
+        std::fs::write(server.directory.join("password"), "hunter2\n").map_err(failed)?;
         if is_root() {
             silent(Command::new("chown").args(["-R", "nobody"]).arg(&server.directory))?;
         }
@@ -111,8 +124,10 @@ impl Server {
         initdb.args(["-U", "tester", "-N", "-E", "UTF8", "--locale=C", "-A", auth, "-D"]);
         silent(initdb.arg(server.data()).arg("--pwfile").arg(server.directory.join("password")))?;
         let more = settings(&server)?;
-        let options =
-            format!("-c listen_addresses='' -c fsync=off -p {port} -k {} {more}", server.directory.display());
+        let options = format!(
+            "-c listen_addresses='' -c fsync=off -p {port} -k {} {more}",
+            server.directory.display()
+        );
         let mut start = server.program("pg_ctl");
         start
             .args(["-w", "-o", &options, "-l"])
@@ -141,32 +156,36 @@ impl Server {
         self.directory.join("data")
     }
 
-    /// The directory of its socket.
+    /// Returns the directory of its socket.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The address of its database.
+    /// Returns the address of its database.
     pub fn address(&self) -> String {
         format!("postgresql://tester@/postgres?host={}", self.directory.display())
     }
 
-    /// What lets programs find it without an address.
+    /// Returns the environment variables with which programs find the server.
     pub fn settings(&self) -> [(&'static str, String); 3] {
         let directory = self.directory.display().to_string();
-        [("PGHOST", directory), ("PGUSER", "tester".to_owned()), ("PGDATABASE", "postgres".to_owned())]
+        [
+            ("PGHOST", directory),
+            ("PGUSER", "tester".to_owned()),
+            ("PGDATABASE", "postgres".to_owned()),
+        ]
     }
 
-    /// What `psql` prints for a statement: rows only, cells parted by `|`.
+    /// Runs a statement with `psql` and returns its rows, with cells separated by `|`.
     ///
     /// # Panics
     ///
     /// If the statement fails.
     pub fn sql(&self, statement: &str) -> String {
-        self.try_sql(statement).unwrap_or_else(|said| panic!("{statement}\n{said}"))
+        self.try_sql(statement).unwrap_or_else(|error| panic!("{statement}\n{error}"))
     }
 
-    /// The same, or what went wrong.
+    /// Runs a statement and returns its rows, or the error.
     pub fn try_sql(&self, statement: &str) -> Result<String, String> {
         let mut psql = Command::new(self.programs.join("psql"));
         psql.arg("-p").arg(self.port.to_string());
@@ -179,18 +198,18 @@ impl Server {
     }
 }
 
-/// A small file system of its own for a tablespace, gone when it is dropped.
+/// A small file system for a tablespace, removed when it is dropped.
 #[derive(Debug)]
 pub struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// Mounts one of so many megabytes, if that is allowed here.
+    /// Mounts a file system of this size, if that is allowed.
     pub fn mount(server: &Server, megabytes: u32) -> Result<SmallDisk, String> {
         let place = server.directory.join("small");
         std::fs::create_dir(&place).map_err(|e| e.to_string())?;
         let size = format!("size={megabytes}m");
         silent(Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&place))
-            .map_err(|_| "a file system of its own cannot be mounted here".to_owned())?;
+            .map_err(|_| "a separate file system cannot be mounted here".to_owned())?;
         let disk = SmallDisk(place);
         if is_root() {
             silent(Command::new("chown").arg("nobody").arg(&disk.0))?;
@@ -198,12 +217,14 @@ impl SmallDisk {
         Ok(disk)
     }
 
-    /// Gives it another size.
+    /// Changes the size.
     pub fn resize(&self, megabytes: u32) -> Result<(), String> {
-        silent(Command::new("mount").args(["-o", &format!("remount,size={megabytes}m")]).arg(&self.0))
+        silent(
+            Command::new("mount").args(["-o", &format!("remount,size={megabytes}m")]).arg(&self.0),
+        )
     }
 
-    /// Where it is.
+    /// Returns the mount point.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -218,7 +239,9 @@ impl Drop for SmallDisk {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        drop(silent(self.program("pg_ctl").args(["-m", "immediate", "-w", "stop", "-D"]).arg(self.data())));
+        drop(silent(
+            self.program("pg_ctl").args(["-m", "immediate", "-w", "stop", "-D"]).arg(self.data()),
+        ));
         drop(std::fs::remove_dir_all(&self.directory));
     }
 }

@@ -1,13 +1,13 @@
-// What pages do beyond what their forms do by themselves: they follow work under way, k moves the release, a file is dropped.
+// Progressive enhancement of the pages: polls tasks, updates the release when k changes, accepts dropped files.
 "use strict";
 (() => {
   const gone = document.getElementById("gone");
   let unanswered = 0;
 
-  // Asks the server. If it does not answer for a while, the page says so.
+  // Sends a request. After two failures the page shows that the server does not answer.
   async function ask(address, options) {
     try {
-      const answer = await fetch(address, { credentials: "same-origin", ...options });
+      const answer = await fetch(address, { credentials: "omit", ...options });
       unanswered = 0;
       if (gone) gone.hidden = true;
       return answer;
@@ -21,15 +21,15 @@
 
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-  function told(seconds) {
+  function remaining(seconds) {
     if (seconds < 60) return `about ${Math.max(1, Math.round(seconds))} s left`;
     return `about ${Math.round(seconds / 60)} min left`;
   }
 
-  // Puts parts of a new page in the place of the same parts of this one, unless somebody is typing there.
+  // Replaces the parts of this page by those of a new page and keeps the state of details elements.
   function replace(text, parts) {
     const page = new DOMParser().parseFromString(text, "text/html");
-    // What is for pages without a script would come alive here.
+    // The content of noscript elements would become active.
     page.querySelectorAll("noscript").forEach((other) => other.remove());
     for (const part of document.querySelectorAll("[data-part]")) {
       if (parts && !parts.includes(part.dataset.part)) continue;
@@ -44,7 +44,7 @@
 
   let round = 0;
 
-  // Follows the work of this page until it is over, then shows what came of it.
+  // Polls a task until it ends, then refreshes the page.
   async function follow(box, mine) {
     const address = box.dataset.task;
     for (;;) {
@@ -58,8 +58,8 @@
       if (mine !== round || !box.isConnected) return;
       if (seen.state !== "running" && seen.state !== "waiting") { await refresh(mine); return; }
       const bar = box.querySelector("progress");
-      box.querySelector(".step").textContent = seen.state === "waiting" ? "waiting for its turn" : seen.step || "";
-      box.querySelector(".left").textContent = seen.left ? told(seen.left) : "";
+      box.querySelector(".step").textContent = seen.state === "waiting" ? "waiting" : seen.step || "";
+      box.querySelector(".left").textContent = seen.left ? remaining(seen.left) : "";
       if (seen.total) { bar.max = seen.total; bar.value = Math.min(seen.done, seen.total); } else bar.removeAttribute("value");
     }
   }
@@ -90,7 +90,7 @@
     }
   }
 
-  // k as a slider: the number and the slider move together, and the release follows.
+  // The number and the slider of k are synchronized, and the release is updated.
   let asking = null;
 
   async function play(form, k) {
@@ -131,7 +131,7 @@
     moved = setTimeout(() => play(form, k), 120);
   });
 
-  // Roles are saved as they are chosen.
+  // A role is saved when it is chosen.
   document.addEventListener("change", (event) => {
     const form = event.target.closest("form[data-live]");
     if (form) {
@@ -149,10 +149,10 @@
     }
   });
 
-  // Going back shows the page of that address.
+  // The back button loads the page of that address.
   window.addEventListener("popstate", () => location.reload());
 
-  // A file that is dropped is opened.
+  // A dropped file is uploaded.
   for (const form of document.querySelectorAll("[data-drop]")) {
     const input = form.querySelector("input[type=file]");
     for (const name of ["dragenter", "dragover"]) {
@@ -165,7 +165,7 @@
     });
   }
 
-  // After a role was chosen the page is where it was.
+  // Restores scroll position and focus after a role was saved.
   const scroll = sessionStorage.getItem("scroll");
   if (scroll !== null) {
     sessionStorage.removeItem("scroll");

@@ -1,5 +1,6 @@
-//! What a server knows: its secrets, its directory, the tables that were opened and the work under way.
+//! The state of a server: secrets, private directory, open tables and tasks.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use incrowd::{Error, Result};
@@ -10,18 +11,18 @@ use crate::private_dir::PrivateDir;
 use crate::tasks::Tasks;
 use crate::{Options, Ready, Table};
 
-/// More tables are not kept open at a time.
+/// The largest number of open tables.
 const MOST_TABLES: usize = 50;
 
-/// A server.
+/// The state of a server.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) guard: Guard,
     pub(crate) dir: PrivateDir,
     pub(crate) tasks: Tasks,
-    pub(crate) most_bytes: u64,
+    pub(crate) max_upload: u64,
     tables: Mutex<Vec<Arc<Opened>>>,
-    /// Where the address leads: to the table that was opened at once, or to the first page.
+    /// The page of the printed address: the table opened at the start, or the start page.
     pub(crate) first: String,
 }
 
@@ -31,7 +32,7 @@ impl App {
             guard: Guard::new(port),
             dir: PrivateDir::new()?,
             tasks: Tasks::default(),
-            most_bytes: options.most_bytes,
+            max_upload: options.max_upload,
             tables: Mutex::default(),
             first: "/".to_owned(),
         };
@@ -46,35 +47,45 @@ impl App {
         Ok(app)
     }
 
-    /// The address, and a page in a private file that leads to it.
+    /// Writes the launch page and returns the addresses.
     pub(crate) fn ready(&self) -> Result<Ready> {
-        let address = self.guard.address();
-        let page = self.dir.path().join("open.html");
+        let page = self.write_launch_page()?;
+        Ok(Ready { address: self.guard.printed_address().unwrap_or_default(), page })
+    }
+
+    /// Writes the launch page: a private file that redirects to the server with an unused token.
+    pub(crate) fn write_launch_page(&self) -> Result<PathBuf> {
         let text = format!(
-            "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={address}\"><title>incrowd</title>"
+            "<!doctype html><meta http-equiv=\"refresh\" content=\"0;url={}\">\
+             <title>incrowd</title>",
+            self.guard.launch_address()
         );
-        std::fs::write(&page, text)
-            .map_err(|e| Error::resources(format!("cannot write a private file: {e}")))?;
-        Ok(Ready { address, page })
+        let failed = |e| Error::resources(format!("cannot write a private file: {e}"));
+        let (page, new) =
+            (self.dir.path().join("open.html"), self.dir.path().join("open.html.new"));
+        // Renaming is atomic: a browser reads the complete old page or the complete new one.
+        std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, &page)).map_err(failed)?;
+        Ok(page)
     }
 
     fn list(&self) -> MutexGuard<'_, Vec<Arc<Opened>>> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a table open.
+    /// Adds an open table.
     pub(crate) fn add(&self, opened: Opened) -> Result<Arc<Opened>> {
         let mut list = self.list();
+        list.retain(|table| !table.is_discarded());
         if list.len() >= MOST_TABLES {
-            return Err(Error::resources(format!("{MOST_TABLES} tables are open already"))
-                .help("stop the server and start it again"));
+            return Err(Error::resources(format!("{MOST_TABLES} tables are already open"))
+                .help("restart the server"));
         }
         let opened = Arc::new(opened);
         list.push(opened.clone());
         Ok(opened)
     }
 
-    /// The tables, the latest first.
+    /// Returns the tables, the latest first.
     pub(crate) fn tables(&self) -> Vec<Arc<Opened>> {
         self.list().iter().rev().cloned().collect()
     }
@@ -83,7 +94,7 @@ impl App {
         self.list().iter().find(|table| table.id == id).cloned()
     }
 
-    /// Ends all work and removes what was uploaded.
+    /// Stops all work and removes uploads.
     pub(crate) fn close(&self) {
         self.tasks.close();
         self.list().clear();

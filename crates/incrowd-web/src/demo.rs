@@ -1,4 +1,4 @@
-//! People who do not exist, for whoever wants to look first.
+//! The synthetic table of the demo.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -7,9 +7,9 @@ use std::path::Path;
 use incrowd::{Error, Result};
 use incrowd_synth::{Synth, Table};
 
-/// The name of the table.
+/// The file name of the table.
 pub(crate) const NAME: &str = "people.csv";
-/// How many people it has.
+/// The number of people.
 pub(crate) const PEOPLE: u64 = 10_000;
 const SEED: u64 = 1;
 
@@ -17,5 +17,8 @@ const SEED: u64 = 1;
 pub(crate) fn write(dir: &Path) -> Result<()> {
     let failed = |e: std::io::Error| Error::resources(format!("cannot write the demo: {e}"));
     let mut out = BufWriter::new(fs::File::create(dir.join(NAME)).map_err(failed)?);
-    Synth::new(Table::Census, PEOPLE, SEED).write_csv(&mut out).and_then(|()| out.flush()).map_err(failed)
+    Synth::new(Table::Census, PEOPLE, SEED)
+        .write_csv(&mut out)
+        .and_then(|()| out.flush())
+        .map_err(failed)
 }

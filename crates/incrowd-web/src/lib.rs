@@ -1,14 +1,16 @@
-//! `incrowd serve`: the whole way to a release in a browser, on this machine only.
+//! `incrowd serve`: the browser interface, on this machine only.
 //!
-//! A server on 127.0.0.1 renders pages; nothing is fetched from elsewhere. What a page shows follows from its address: a table
-//! that was opened, a job that cannot be changed any more, and a step. A change makes another job with an address of its own, so
-//! that going back, reloading and a second tab work by themselves. The job of an address is a job file, and the command line
-//! makes the same release of it.
+//! A server on 127.0.0.1 renders pages; nothing is fetched from other hosts. The address of a page
+//! consists of an open table, an immutable job and a step, and it determines the content of the
+//! page. Every change creates a new job with a new address, so the back button, reloading and
+//! several tabs work. A job is a job file, and the command line makes the same release from it.
 //!
-//! `guard` keeps others out, `tasks` does long work, `document` is the job, `pages` has one file per step.
+//! `guard` controls access, `connections` limits the number of connections, `tasks` runs long work,
+//! `document` is the job, and `pages` has one file per step.
 
 mod app;
 mod chart;
+mod connections;
 mod demo;
 mod document;
 mod forms;
@@ -31,18 +33,18 @@ use tokio::sync::Notify;
 
 use app::App;
 
-/// What to serve.
+/// The options of a server.
 #[derive(Debug)]
 pub struct Options {
-    /// The port; 0 is any that is free.
+    /// The port; 0 selects a free port.
     pub port: u16,
-    /// A table that is opened at once.
+    /// The table to open at the start.
     pub table: Option<Table>,
-    /// Uploads larger than so many bytes are refused.
-    pub most_bytes: u64,
+    /// The largest upload in bytes. Larger uploads are refused.
+    pub max_upload: u64,
 }
 
-/// A table that is opened at once.
+/// The table to open at the start.
 #[derive(Debug)]
 pub enum Table {
     /// In a file.
@@ -51,57 +53,60 @@ pub enum Table {
     Memory(Batches),
 }
 
-/// Larger uploads are refused unless told otherwise: open such a file by its path, which copies nothing.
-pub const USUAL_MOST_BYTES: u64 = 1 << 30;
+/// The default of [`Options::max_upload`]. Larger files can be opened by path, without a copy.
+pub const DEFAULT_MAX_UPLOAD: u64 = 1 << 30;
 
 impl Default for Options {
     fn default() -> Self {
-        Options { port: 0, table: None, most_bytes: USUAL_MOST_BYTES }
+        Options { port: 0, table: None, max_upload: DEFAULT_MAX_UPLOAD }
     }
 }
 
-/// Stops a server.
+/// A handle that stops a server.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<Notify>);
 
 impl Stop {
-    /// A server that was given this ends, and with it all its work.
+    /// Stops the server that was started with this handle, and all its work.
     pub fn stop(&self) {
         self.0.notify_one();
     }
 }
 
-/// Where a server is.
+/// The addresses of a running server.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// The address to open. It has the token: whoever sees it gets in.
+    /// The address to open. It has a token, which works once.
     pub address: String,
-    /// A page in a private file that leads to the address. What programs are started with everybody on the machine can see, so a
-    /// browser is given this.
+    /// A private file that redirects to the server, any number of times. It is the argument of the
+    /// browser, because every user of the machine can read command lines.
     pub page: PathBuf,
 }
 
-/// Serves until somebody stops it. `ready` is told the address.
+/// Runs a server until `stop` is used. `ready` is called with the address.
 pub fn serve(options: Options, stop: &Stop, ready: impl FnOnce(&Ready)) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    // A panic is reported by its location only: its message may contain a cell.
+    incrowd::work::hide_panic_messages(|at| eprintln!("error: incrowd failed at {at}"));
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|e| Error::resources(format!("cannot start threads: {e}")))?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port));
     let served = runtime.block_on(async {
         let listener = TcpListener::bind(address).await.map_err(|e| {
             let error = Error::resources(format!("cannot listen on {address}: {e}"));
-            error.help("choose another port with --port, or leave it out for any that is free")
+            error.help("choose another port with --port, or remove the flag to use a free port")
         })?;
         let port = listener.local_addr().map_err(|e| Error::resources(e.to_string()))?.port();
         let app = Arc::new(App::new(port, options)?);
         ready(&app.ready()?);
-        let router = pages::router(app.clone());
-        let ended = tokio::select! {
-            ended = async { axum::serve(listener, router).await } => ended,
-            () = stop.0.notified() => Ok(()),
-        };
-        // Whoever works for a page nobody will see again is told so, and what was uploaded goes.
+        let pages = guard::guarded(app.clone(), pages::router(app.clone()));
+        tokio::select! {
+            never = connections::accept(listener, pages) => match never {},
+            () = stop.0.notified() => {}
+        }
+        // Running work is stopped, and uploads are removed.
         app.close();
-        ended.map_err(|e| Error::resources(format!("the server failed: {e}")))
+        Ok(())
     });
     runtime.shutdown_background();
     served

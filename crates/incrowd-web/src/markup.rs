@@ -1,4 +1,4 @@
-//! What all pages share beyond what they have in common with pages of reports: errors, prose, times.
+//! Markup shared by all pages, in addition to that of reports: errors, blocks, durations.
 
 use incrowd::core::text::Block;
 use incrowd::job::JobError;
@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use crate::texts as t;
 
-/// Seconds as people say them.
+/// Formats a duration.
 pub(crate) fn seconds(s: f64) -> String {
     match s {
         s if s < 1.0 => format!("{:.0} ms", 1000.0 * s),
@@ -18,7 +18,7 @@ pub(crate) fn seconds(s: f64) -> String {
     }
 }
 
-/// Lines and tables.
+/// Renders lines and tables.
 pub(crate) fn blocks(blocks: &[Block]) -> Markup {
     html! {
         @for block in blocks {
@@ -27,7 +27,8 @@ pub(crate) fn blocks(blocks: &[Block]) -> Markup {
                 Block::Line(line) => { p { (capital(line.trim())) } }
                 Block::Table(rows) => {
                     @if let Some((head, rows)) = rows.split_first() {
-                        (table(head.first().map_or("", |name| name.as_str()), &head.iter().map(String::as_str).collect::<Vec<_>>(), rows, 1))
+                        @let names: Vec<&str> = head.iter().map(String::as_str).collect();
+                        (table(names.first().copied().unwrap_or_default(), &names, rows, 1))
                     }
                 }
             }
@@ -35,19 +36,21 @@ pub(crate) fn blocks(blocks: &[Block]) -> Markup {
     }
 }
 
-/// What is wrong, what would work, and where.
+/// Renders an error with its help text and the key of the job.
 pub(crate) fn error(error: &JobError) -> Markup {
     html! {
         div.message.bad role="alert" id="error" {
             h2 { (t::NOT_POSSIBLE) }
             p { (prose(&capital(&error.to_string()))) }
-            @if let Some(help) = error.error.advice() { p { b { (t::WHAT_WOULD_WORK) } " " (prose(help)) } }
+            @if let Some(help) = error.error.advice() {
+                p { b { (t::WHAT_WOULD_WORK) } " " (prose(help)) }
+            }
             @if let Some(key) = error.error.key() { p.note { (t::IN_THE_JOB) " " code { (key) } } }
         }
     }
 }
 
-/// A sentence begins with a capital letter.
+/// Turns a message into a sentence with a capital letter and a full stop.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();

@@ -1,44 +1,45 @@
-//! Work that takes a while: started once for an address, shared by all who look at it, stopped when nobody does.
+//! Long work: started once per address, shared by all pages that show it, stopped without pages.
 //!
-//! What is made in a hurry begins at once and has the machine to itself: other work pauses at its next step. Of what takes longer two
-//! run at a time; what was asked for last comes first, because that is what somebody is looking at. A page that waits keeps asking.
-//! Work that nobody asked about for a while is given up, and soon if the table is released in another way by now.
+//! Quick tasks start at once and have priority: other tasks pause at their next step. Of the other
+//! tasks two run at a time, and the latest request comes first, because it belongs to the visible
+//! page. A waiting page polls its task. A task that no page polls for some time is abandoned,
+//! sooner if another release of the table was requested meanwhile.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use incrowd::work::{Failed, Gate, Watch, caught, in_pool, quietly};
+use incrowd::work::{Failed, Gate, Watch, caught, in_pool};
 use serde_json::{Value as Json, json};
 
 use crate::steps::Answer;
 
-/// What is done.
+/// The kind of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
-    /// Looking at a table.
-    Look,
-    /// Searching for sets of columns that single people out.
-    Single,
-    /// A release in a hurry.
+    /// Profiles a table.
+    Inspect,
+    /// Searches for sets of columns on which records are unique.
+    Uniqueness,
+    /// Makes a release with a fast algorithm.
     Quick,
-    /// A release as the job says.
+    /// Makes the release of the job.
     Release,
-    /// What other values of k would cost, in a hurry.
+    /// Makes releases with other values of k, with a fast algorithm.
     Alternatives,
-    /// Attacks and measures.
+    /// Runs attacks and measures.
     Check,
-    /// Other algorithms and other k.
+    /// Compares algorithms and values of k.
     Compare,
-    /// Files.
+    /// Writes the files.
     Publish,
 }
 
 impl Kind {
     pub(crate) const ALL: [(&'static str, Kind); 8] = [
-        ("look", Kind::Look),
-        ("single", Kind::Single),
+        ("inspect", Kind::Inspect),
+        ("uniqueness", Kind::Uniqueness),
         ("quick", Kind::Quick),
         ("release", Kind::Release),
         ("alternatives", Kind::Alternatives),
@@ -51,17 +52,18 @@ impl Kind {
         Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
-    fn waits(self) -> bool {
-        !matches!(self, Kind::Look | Kind::Quick)
+    /// Returns whether the task waits in the queue.
+    fn is_queued(self) -> bool {
+        !matches!(self, Kind::Inspect | Kind::Quick)
     }
 
-    /// Whether it is about a release that one tries out, and of no use when another is tried.
-    fn tries(self) -> bool {
+    /// Returns whether the task belongs to a preview, which another preview replaces.
+    fn is_preview(self) -> bool {
         matches!(self, Kind::Quick | Kind::Release | Kind::Alternatives)
     }
 }
 
-/// Which work is meant.
+/// The identity of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) table: String,
@@ -69,7 +71,7 @@ pub(crate) struct Key {
     pub(crate) kind: Kind,
 }
 
-/// How far it is.
+/// The state of a task.
 #[derive(Clone, Debug)]
 pub(crate) enum State {
     Waiting,
@@ -78,37 +80,37 @@ pub(crate) enum State {
     Failed(Failed),
 }
 
-/// Work.
+/// A task.
 #[derive(Debug)]
 pub(crate) struct Task {
     pub(crate) watch: Watch,
     state: Mutex<State>,
-    /// When somebody asked about it last.
-    asked: Mutex<Instant>,
+    /// The time of the last request for its state.
+    polled: Mutex<Instant>,
     began: Mutex<Instant>,
-    /// How many seconds the like took before.
-    before: Option<f64>,
-    /// Whether something else is tried by now.
-    left: AtomicBool,
-    /// Whether it was stopped because nobody asked about it. Whoever asks again wants it done.
-    given_up: AtomicBool,
+    /// The duration of the previous task of this kind and table, in seconds.
+    previous: Option<f64>,
+    /// Whether another preview was requested.
+    superseded: AtomicBool,
+    /// Whether it was stopped because no page polled it. The next request starts it again.
+    abandoned: AtomicBool,
 }
 
 impl Task {
-    fn new(watch: Watch, before: Option<f64>) -> Task {
+    fn new(watch: Watch, previous: Option<f64>) -> Task {
         Task {
             watch,
             state: Mutex::new(State::Waiting),
-            asked: Mutex::new(Instant::now()),
+            polled: Mutex::new(Instant::now()),
             began: Mutex::new(Instant::now()),
-            before,
-            left: AtomicBool::new(false),
-            given_up: AtomicBool::new(false),
+            previous,
+            superseded: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
         }
     }
 
     pub(crate) fn state(&self) -> State {
-        *lock(&self.asked) = Instant::now();
+        *lock(&self.polled) = Instant::now();
         lock(&self.state).clone()
     }
 
@@ -120,11 +122,12 @@ impl Task {
         matches!(*lock(&self.state), State::Done(_) | State::Failed(_))
     }
 
-    fn unasked(&self) -> Duration {
-        lock(&self.asked).elapsed()
+    /// Returns the time since the last request for its state.
+    fn unpolled(&self) -> Duration {
+        lock(&self.polled).elapsed()
     }
 
-    /// How far it is, for a script.
+    /// Returns the progress for the script of a page.
     pub(crate) fn to_json(&self) -> Json {
         let state = match self.state() {
             State::Waiting => "waiting",
@@ -133,7 +136,7 @@ impl Task {
             State::Failed(Failed::Stopped) => "stopped",
             State::Failed(_) => "failed",
         };
-        let seen = self.watch.seen();
+        let seen = self.watch.state();
         let seconds = lock(&self.began).elapsed().as_secs_f64();
         json!({
             "state": state,
@@ -141,18 +144,19 @@ impl Task {
             "done": seen.done,
             "total": seen.total,
             "seconds": seconds,
-            "left": self.left(seconds),
+            "left": self.remaining(seconds),
         })
     }
 
-    /// How many seconds are probably left: by what the like took before, else by how far the step is.
-    fn left(&self, seconds: f64) -> Option<f64> {
-        if let Some(before) = self.before {
-            return (before > seconds).then_some(before - seconds);
+    /// Estimates the remaining seconds by the previous duration, or by the progress of the step.
+    fn remaining(&self, seconds: f64) -> Option<f64> {
+        if let Some(previous) = self.previous {
+            return (previous > seconds).then_some(previous - seconds);
         }
-        let seen = self.watch.seen();
+        let seen = self.watch.state();
         let share = seen.done as f64 / seen.total.filter(|total| *total > 0)? as f64;
-        (share > 0.02 && share < 1.0 && seen.seconds > 0.5).then(|| seen.seconds * (1.0 - share) / share)
+        (share > 0.02 && share < 1.0 && seen.seconds > 0.5)
+            .then(|| seen.seconds * (1.0 - share) / share)
     }
 }
 
@@ -160,110 +164,113 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Who works and who waits.
+/// The state of the queue.
 #[derive(Debug, Default)]
-struct Room {
-    working: usize,
+struct QueueState {
+    running: usize,
+    /// The tickets of waiting tasks. Tickets increase.
     waiting: Vec<u64>,
-    last: u64,
+    last_ticket: u64,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    room: Mutex<Room>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
-/// So many of those that wait work at a time.
-const AT_A_TIME: usize = 2;
-/// Who waits and is not asked about for so long is given up.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Who works and is not asked about for so long is stopped.
-const LONG_PATIENCE: Duration = Duration::from_secs(60);
-/// The same where something else is tried by now, and for what is only a quick look: a page that shows it asks twice a second.
-const SHORT_PATIENCE: Duration = Duration::from_millis(1000);
-/// So many finished ones are kept.
+/// The number of queued tasks that run at a time.
+const MOST_RUNNING: usize = 2;
+/// A waiting task that was not polled for this time is abandoned.
+const WAITING_TIMEOUT: Duration = Duration::from_secs(5);
+/// A running task that was not polled for this time is stopped.
+const RUNNING_TIMEOUT: Duration = Duration::from_secs(60);
+/// The timeout of superseded and of quick tasks. A page polls twice a second.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(1000);
+/// The number of finished tasks that are kept.
 const KEPT: usize = 60;
 
 impl Queue {
-    /// Waits for a turn. `false` if nobody asks any more.
+    /// Waits for a turn. Returns `false` if the task was stopped or is not polled any more.
     fn enter(&self, task: &Task) -> bool {
-        let mut room = lock(&self.room);
-        room.last += 1;
-        let own = room.last;
-        room.waiting.push(own);
+        let mut state = lock(&self.state);
+        state.last_ticket += 1;
+        let own = state.last_ticket;
+        state.waiting.push(own);
         loop {
-            let gone = task.watch.is_stopped() || task.unasked() > PATIENCE;
-            let next = room.working < AT_A_TIME && room.waiting.iter().max() == Some(&own);
+            let gone = task.watch.is_stopped() || task.unpolled() > WAITING_TIMEOUT;
+            // The latest ticket runs first.
+            let next = state.running < MOST_RUNNING && state.waiting.iter().max() == Some(&own);
             if gone || next {
-                room.waiting.retain(|waiting| *waiting != own);
-                room.working += usize::from(!gone);
+                state.waiting.retain(|waiting| *waiting != own);
+                state.running += usize::from(!gone);
                 self.changed.notify_all();
                 return !gone;
             }
-            let wait = self.changed.wait_timeout(room, Duration::from_millis(200));
-            room = wait.unwrap_or_else(PoisonError::into_inner).0;
+            let wait = self.changed.wait_timeout(state, Duration::from_millis(200));
+            state = wait.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     fn leave(&self) {
-        lock(&self.room).working -= 1;
+        lock(&self.state).running -= 1;
         self.changed.notify_all();
     }
 }
 
-/// All work of a server.
+/// All tasks of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     all: Mutex<HashMap<Key, Arc<Task>>>,
-    /// How many seconds work took, by table and kind.
-    took: Arc<Mutex<HashMap<(String, Kind), f64>>>,
+    /// The durations of finished tasks in seconds, by table and kind.
+    durations: Arc<Mutex<HashMap<(String, Kind), f64>>>,
     queue: Arc<Queue>,
     gate: Arc<Gate>,
 }
 
 impl Tasks {
-    /// The work, started if it is not under way.
+    /// Returns the task, started if it does not exist.
     pub(crate) fn ask(
         &self,
         key: &Key,
         work: impl FnOnce(&Watch) -> Result<Answer, Failed> + Send + 'static,
     ) -> Arc<Task> {
         let mut all = lock(&self.all);
-        tidy(&mut all);
-        if let Some(task) = all.get(key).filter(|task| !task.given_up.load(Ordering::Relaxed)) {
-            *lock(&task.asked) = Instant::now();
+        clean_up(&mut all);
+        if let Some(task) = all.get(key).filter(|task| !task.abandoned.load(Ordering::Relaxed)) {
+            *lock(&task.polled) = Instant::now();
             return task.clone();
         }
-        if key.kind.tries() {
-            leave_others(&all, key);
+        if key.kind.is_preview() {
+            supersede_others(&all, key);
         }
-        quietly(|at| eprintln!("error: incrowd failed at {at}"));
-        let like = (key.table.clone(), key.kind);
-        let waits = key.kind.waits();
-        let watch = if waits { Watch::behind(self.gate.clone()) } else { Watch::default() };
-        let task = Arc::new(Task::new(watch, lock(&self.took).get(&like).copied()));
+        let duration_key = (key.table.clone(), key.kind);
+        let queued = key.kind.is_queued();
+        let watch = if queued { Watch::with_gate(self.gate.clone()) } else { Watch::default() };
+        let previous = lock(&self.durations).get(&duration_key).copied();
+        let task = Arc::new(Task::new(watch, previous));
         all.insert(key.clone(), task.clone());
-        let (own, queue, took) = (task.clone(), self.queue.clone(), self.took.clone());
-        let gate = (!waits).then(|| self.gate.clone());
+        let (own, queue, durations) = (task.clone(), self.queue.clone(), self.durations.clone());
+        let gate = (!queued).then(|| self.gate.clone());
         let run = move || {
-            if waits && !queue.enter(&own) {
+            if queued && !queue.enter(&own) {
                 own.put(State::Failed(Failed::Stopped));
                 return;
             }
             let began = Instant::now();
             *lock(&own.began) = began;
             own.put(State::Running);
-            // Who waits for the gate must not hold the threads of who is in a hurry.
+            // Each task runs in its own thread pool: a task that pauses at the gate must not occupy
+            // threads that a quick task needs.
             let answer = {
-                let _hurried = gate.as_ref().map(|gate| gate.hurry());
+                let _priority = gate.as_ref().map(|gate| gate.begin_urgent());
                 caught(|| in_pool(|| work(&own.watch)))
             };
-            if waits {
+            if queued {
                 queue.leave();
             }
             if answer.is_ok() {
-                lock(&took).insert(like, began.elapsed().as_secs_f64());
+                lock(&durations).insert(duration_key, began.elapsed().as_secs_f64());
             }
             own.put(answer.map_or_else(State::Failed, State::Done));
         };
@@ -274,21 +281,21 @@ impl Tasks {
         task
     }
 
-    /// The work, if it was asked for.
+    /// Returns the task, if it exists.
     pub(crate) fn get(&self, key: &Key) -> Option<Arc<Task>> {
         let all = lock(&self.all);
-        give_up(&all);
+        abandon(&all);
         all.get(key).cloned()
     }
 
-    /// Tells work to stop. It stays stopped until somebody wants it again.
+    /// Stops a task. It stays stopped until it is started again.
     pub(crate) fn stop(&self, key: &Key) {
         if let Some(task) = self.get(key) {
             task.watch.stop();
         }
     }
 
-    /// Forgets work that is over, so that it is done anew when it is asked for.
+    /// Removes a finished task, so that the next request starts it again.
     pub(crate) fn forget(&self, key: &Key) {
         let mut all = lock(&self.all);
         if all.get(key).is_some_and(|task| task.is_over()) {
@@ -296,51 +303,51 @@ impl Tasks {
         }
     }
 
-    /// Stops everything.
+    /// Stops all tasks.
     pub(crate) fn close(&self) {
         lock(&self.all).values().for_each(|task| task.watch.stop());
     }
 }
 
-/// Marks what was tried before as left. Where another page still asks about it, it goes on.
-fn leave_others(all: &HashMap<Key, Arc<Task>>, own: &Key) {
-    let other = |key: &Key| key.table == own.table && key.kind.tries() && key.job != own.job;
-    #[allow(clippy::iter_over_hash_type, reason = "each is told by itself")]
+/// Marks earlier previews as superseded. They continue while another page polls them.
+fn supersede_others(all: &HashMap<Key, Arc<Task>>, own: &Key) {
+    let other = |key: &Key| key.table == own.table && key.kind.is_preview() && key.job != own.job;
+    #[allow(clippy::iter_over_hash_type, reason = "the tasks are independent")]
     for (_, task) in all.iter().filter(|(key, _)| other(key)) {
-        task.left.store(true, Ordering::Relaxed);
+        task.superseded.store(true, Ordering::Relaxed);
     }
 }
 
-/// Stops work that nobody asks about.
-fn give_up(all: &HashMap<Key, Arc<Task>>) {
-    let patience = |key: &Key, task: &Task| match key.kind {
+/// Stops tasks that are not polled any more.
+fn abandon(all: &HashMap<Key, Arc<Task>>) {
+    let timeout = |key: &Key, task: &Task| match key.kind {
         Kind::Publish => Duration::MAX,
-        Kind::Quick => SHORT_PATIENCE,
-        _ if task.left.load(Ordering::Relaxed) => SHORT_PATIENCE,
-        _ => LONG_PATIENCE,
+        Kind::Quick => SHORT_TIMEOUT,
+        _ if task.superseded.load(Ordering::Relaxed) => SHORT_TIMEOUT,
+        _ => RUNNING_TIMEOUT,
     };
-    #[allow(clippy::iter_over_hash_type, reason = "each is told by itself")]
+    #[allow(clippy::iter_over_hash_type, reason = "the tasks are independent")]
     for (key, task) in all {
-        if !task.is_over() && task.unasked() > patience(key, task) {
-            task.given_up.store(true, Ordering::Relaxed);
+        if !task.is_over() && task.unpolled() > timeout(key, task) {
+            task.abandoned.store(true, Ordering::Relaxed);
             task.watch.stop();
         }
     }
 }
 
-/// Gives up what nobody asks about: work under way, and the oldest results.
-fn tidy(all: &mut HashMap<Key, Arc<Task>>) {
+/// Abandons tasks that are not polled, and removes stopped tasks and the oldest results.
+fn clean_up(all: &mut HashMap<Key, Arc<Task>>) {
     let long_stopped = |task: &Arc<Task>| {
         let stopped = matches!(*lock(&task.state), State::Failed(Failed::Stopped));
-        stopped && task.unasked() > PATIENCE
+        stopped && task.unpolled() > WAITING_TIMEOUT
     };
     all.retain(|_, task| !long_stopped(task));
-    give_up(all);
-    // How a table looks is not forgotten: every page about it needs that.
+    abandon(all);
+    // Inspections are kept: every page of a table needs its inspection.
     let mut over: Vec<(Duration, Key)> = all
         .iter()
-        .filter(|(key, task)| key.kind != Kind::Look && task.is_over())
-        .map(|(key, task)| (task.unasked(), key.clone()))
+        .filter(|(key, task)| key.kind != Kind::Inspect && task.is_over())
+        .map(|(key, task)| (task.unpolled(), key.clone()))
         .collect();
     over.sort_by_key(|(age, _)| *age);
     for (_, key) in over.into_iter().skip(KEPT) {
@@ -370,14 +377,15 @@ mod tests {
     }
 
     #[test]
-    fn the_same_work_is_done_once() {
+    fn equal_tasks_run_once() {
         static RUNS: AtomicUsize = AtomicUsize::new(0);
         let tasks = Tasks::default();
         let work = |_: &Watch| {
             RUNS.fetch_add(1, Ordering::SeqCst);
             Ok(Answer::Nothing)
         };
-        let (a, b) = (tasks.ask(&key("a", Kind::Quick), work), tasks.ask(&key("a", Kind::Quick), work));
+        let (a, b) =
+            (tasks.ask(&key("a", Kind::Quick), work), tasks.ask(&key("a", Kind::Quick), work));
         assert!(matches!(wait(&a), State::Done(_)) && matches!(wait(&b), State::Done(_)));
         assert_eq!(RUNS.load(Ordering::SeqCst), 1);
         tasks.forget(&key("a", Kind::Quick));
@@ -386,55 +394,56 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_before_is_given_up_unless_another_page_asks_about_it() {
+    fn superseded_previews_are_abandoned_unless_another_page_polls_them() {
         let tasks = Tasks::default();
         let forever = |watch: &Watch| loop {
             watch.advance(1);
             std::thread::yield_now();
         };
-        let (seen, unseen) = (key("seen", Kind::Release), key("unseen", Kind::Release));
-        let (followed, forgotten) = (tasks.ask(&seen, forever), tasks.ask(&unseen, forever));
+        let (visible, hidden) = (key("visible", Kind::Release), key("hidden", Kind::Release));
+        let (polled, unpolled) = (tasks.ask(&visible, forever), tasks.ask(&hidden, forever));
         tasks.ask(&key("next", Kind::Quick), |_| Ok(Answer::Nothing));
-        // Nobody waits for a clock here: one was asked about just now, the other long ago.
-        let long_ago = Instant::now().checked_sub(2 * SHORT_PATIENCE).unwrap();
-        *lock(&forgotten.asked) = long_ago;
-        followed.state();
-        tasks.get(&seen);
-        assert!(forgotten.watch.is_stopped() && !followed.watch.is_stopped());
-        *lock(&forgotten.asked) = long_ago;
-        // Whoever comes back has it done anew, and does not read that it was stopped.
-        let again = tasks.ask(&unseen, |_| Ok(Answer::Nothing));
-        assert!(!Arc::ptr_eq(&again, &forgotten));
-        assert!(matches!(wait(&forgotten), State::Failed(Failed::Stopped)));
+        // The test sets the times instead of waiting: one was polled now, the other long ago.
+        let long_ago = Instant::now().checked_sub(2 * SHORT_TIMEOUT).unwrap();
+        *lock(&unpolled.polled) = long_ago;
+        polled.state();
+        tasks.get(&visible);
+        assert!(unpolled.watch.is_stopped() && !polled.watch.is_stopped());
+        *lock(&unpolled.polled) = long_ago;
+        // The next request starts the task again and does not return the stopped one.
+        let again = tasks.ask(&hidden, |_| Ok(Answer::Nothing));
+        assert!(!Arc::ptr_eq(&again, &unpolled));
+        assert!(matches!(wait(&unpolled), State::Failed(Failed::Stopped)));
         tasks.close();
-        wait(&followed);
+        wait(&polled);
     }
 
     #[test]
-    fn other_work_pauses_while_something_is_made_in_a_hurry() {
+    fn other_tasks_pause_during_a_quick_task() {
         let tasks = Tasks::default();
         let counts = |watch: &Watch| loop {
             watch.advance(1);
         };
         let slow = tasks.ask(&key("slow", Kind::Compare), counts);
-        while slow.watch.seen().done == 0 {
+        while slow.watch.state().done == 0 {
             std::thread::yield_now();
         }
         let own = slow.clone();
-        // What is in a hurry sees the other stand still: of two looks at it, however far apart, the second finds nothing new.
+        // The quick task waits until the progress of the other stops, and checks that it stays
+        // stopped.
         let quick = tasks.ask(&key("quick", Kind::Quick), move |_| {
-            while own.watch.seen().done != {
+            while own.watch.state().done != {
                 std::thread::sleep(Duration::from_millis(1));
-                own.watch.seen().done
+                own.watch.state().done
             } {}
-            let before = own.watch.seen().done;
+            let before = own.watch.state().done;
             (0..1000).for_each(|_| std::thread::yield_now());
-            assert_eq!(own.watch.seen().done, before);
+            assert_eq!(own.watch.state().done, before);
             Ok(Answer::Nothing)
         });
         assert!(matches!(wait(&quick), State::Done(_)));
-        let before = slow.watch.seen().done;
-        while slow.watch.seen().done == before {
+        let before = slow.watch.state().done;
+        while slow.watch.state().done == before {
             std::thread::yield_now();
         }
         tasks.close();
@@ -442,14 +451,16 @@ mod tests {
     }
 
     #[test]
-    fn work_is_stopped_and_does_not_keep_others_waiting() {
+    fn a_stopped_task_lets_the_next_one_start() {
         let tasks = Tasks::default();
         let forever = |watch: &Watch| loop {
             watch.advance(1);
             std::thread::sleep(Duration::from_millis(1));
         };
-        let running: Vec<_> =
-            ["a", "b"].map(|job| tasks.ask(&key(job, Kind::Release), forever)).into_iter().collect();
+        let running: Vec<_> = ["a", "b"]
+            .map(|job| tasks.ask(&key(job, Kind::Release), forever))
+            .into_iter()
+            .collect();
         while !running.iter().all(|task| matches!(task.state(), State::Running)) {
             std::thread::sleep(Duration::from_millis(1));
         }

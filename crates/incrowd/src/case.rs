@@ -1,29 +1,34 @@
-//! A release to be judged, with what its manifest says filled in.
+//! A release to be judged, completed with the data of its manifest.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use incrowd_core::model::Promise;
 use incrowd_core::{Error, Fault, HierarchySpec, Progress, Result, Silent};
-use incrowd_engine::{Beside, is_database, read_manifest, recover_beside};
+use incrowd_engine::{
+    MOST_BYTES, digest, is_database, read_manifest, read_side_file, refuse_interrupted,
+};
 
 use crate::checked::{need_sensitive, promises};
 use crate::job::RoleName;
 use crate::judging::Judging;
 use crate::manifest::{Manifest, file_name, find};
-use crate::publication::{self, Publication, PublishedShelf, Tables};
+use crate::publication::{self, Publication, PublishedTables, Tables};
 use crate::reading::{Reading, open_release};
 
-/// What is known of a release before its cells are read.
+/// A release, its manifest and its column roles, before its cells are read.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) judging: Judging,
     pub(crate) manifest: Option<Manifest>,
     pub(crate) publication: &'static dyn Publication,
     pub(crate) reading: Reading,
-    /// Whether somebody states the promises of this table, and not its manifest.
+    /// Whether the caller stated the models. Otherwise they come from the manifest.
     pub(crate) stated: bool,
 }
 
 impl Case {
-    /// Finds the manifest and fills in what it says.
+    /// Finds the manifest and fills in the missing parts of the request.
     pub(crate) fn open(judging: &Judging) -> Result<Case> {
         if judging.release.memory.is_none() && judging.release.paths.len() != 1 {
             return Err(Error::job("exactly one release is judged at a time"));
@@ -39,127 +44,191 @@ impl Case {
             None => judging.clone(),
         };
         publication.arrange(&mut judging)?;
-        let columns =
-            judging.columns.iter().any(|(_, c)| matches!(c.spec.hierarchy, Some(HierarchySpec::Columns(_))));
+        let columns = judging
+            .columns
+            .iter()
+            .any(|(_, c)| matches!(c.spec.hierarchy, Some(HierarchySpec::Columns(_))));
         if let (true, Some(original)) = (columns, judging.original.clone()) {
             let source = crate::reading::open_input(&original)?;
-            crate::reading::resolve_columns(&mut judging.columns, &original.missing, &source, &Silent)?;
+            let missing = judging.roles().missing;
+            crate::reading::resolve_columns(&mut judging.columns, &missing, &source, &Silent)?;
         }
         let reading = Reading::of_roles(&judging.roles());
         Ok(Case { judging, manifest, publication, reading, stated })
     }
 
-    /// The tables of the release.
-    pub(crate) fn shelf(&self) -> PublishedShelf<'_> {
-        PublishedShelf {
+    /// Returns access to the tables of the release.
+    pub(crate) fn release_tables(&self) -> PublishedTables<'_> {
+        PublishedTables {
             release: &self.judging.release,
             manifest: self.manifest.as_ref(),
             values: self.judging.values.as_ref(),
-            held: self.judging.held.as_ref(),
+            in_memory: self.judging.in_memory.as_ref(),
             missing: self.reading.missing_label(),
         }
     }
 
-    /// Reads the tables, the sensitive columns only if they are looked at.
-    pub(crate) fn read_back(&self, with_sensitive: bool, progress: &dyn Progress) -> Result<Tables> {
-        self.publication.read_back(&self.reading, &self.shelf(), with_sensitive, Beside::default(), progress)
+    /// Reads the tables; the sensitive columns only if `with_sensitive` is set.
+    pub(crate) fn read_back(
+        &self,
+        with_sensitive: bool,
+        progress: &dyn Progress,
+    ) -> Result<Tables> {
+        let beside = incrowd_engine::ExaminedColumns::default();
+        self.publication.read_back(
+            &self.reading,
+            &self.release_tables(),
+            with_sensitive,
+            beside,
+            progress,
+        )
     }
 
-    /// Those columns of a release that are published as they are, and of which nobody says that others cannot know them.
-    pub(crate) fn as_it_is(&self, columns: &[String]) -> Vec<String> {
+    /// Returns the unmodified columns of a release, without those declared unlinkable.
+    pub(crate) fn unmodified(&self, columns: &[String]) -> Vec<String> {
         let (quasi, unlinkable) = (self.reading.quasi_names(), self.unlinkable());
         let published = columns.iter().map(|name| name.trim());
-        let published =
-            published.filter(|name| !quasi.contains(name) && !unlinkable.iter().any(|own| own == name));
+        let published = published
+            .filter(|name| !quasi.contains(name) && !unlinkable.iter().any(|own| own == name));
         published.map(str::to_owned).collect()
     }
 
-    /// Columns whose values nobody else can know.
+    /// Returns the columns whose values an adversary cannot know.
     pub(crate) fn unlinkable(&self) -> Vec<String> {
-        let columns = self.judging.columns.iter().filter(|(_, column)| column.linkable == Some(false));
+        let columns =
+            self.judging.columns.iter().filter(|(_, column)| column.linkable == Some(false));
         columns.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether the population was estimated by weights.
+    /// Returns whether the population was estimated by sampling weights.
     pub(crate) fn estimates(&self) -> bool {
         self.manifest.as_ref().is_some_and(|manifest| manifest.job.population.is_some())
     }
 
-    /// What is promised of the release.
+    /// Returns the models to verify.
     pub(crate) fn promises(&self) -> Result<Vec<Promise>> {
         let sensitive = self.reading.sensitive_names();
-        promises(&self.judging.models, self.judging.population.is_some(), self.estimates(), &sensitive)
+        promises(
+            &self.judging.models,
+            self.judging.population.is_some(),
+            self.estimates(),
+            &sensitive,
+        )
     }
 
-    /// Reads the tables as far as promises look at them.
+    /// Reads the tables as far as the models need them.
     pub(crate) fn read_for(&self, promises: &[Promise], progress: &dyn Progress) -> Result<Tables> {
         self.read_back(need_sensitive(promises), progress)
     }
 
-    /// Whether records were withheld and how many is not told.
-    pub(crate) fn withheld_in_secret(&self) -> bool {
-        self.manifest.as_ref().is_some_and(Manifest::withheld_in_secret)
+    /// Returns whether records were suppressed and their number is secret.
+    pub(crate) fn hides_suppression(&self) -> bool {
+        self.manifest.as_ref().is_some_and(Manifest::hides_suppression)
     }
 
-    /// Refuses a release of which nobody says which columns matter. One that is not there is told first.
+    /// Refuses a release without known quasi-identifiers. A missing release file is reported first.
     pub(crate) fn need_quasi(&self) -> Result<()> {
         if self.reading.quasi.is_empty() {
             open_release(&self.judging.release, self.manifest.as_ref())?;
+            if let (None, ManifestFile::Another(file, manifest)) =
+                (&self.manifest, manifest_file(&self.judging)?)
+            {
+                return Err(Error::input(format!(
+                    "the manifest `{}` is about another table: \
+                     it names `{}` and has another digest",
+                    file.display(),
+                    manifest.release
+                ))
+                .help(
+                    "give the manifest of this table as `[output] manifest`, \
+                     or name the quasi-identifiers with `[columns] role = \"quasi\"`",
+                ));
+            }
         }
         self.reading.need_quasi()
     }
 
-    /// Without the hierarchies a release was made with, its labels would cover nobody: a promise about people would seem
-    /// broken, and a join would find nobody.
+    /// Refuses a release without its hierarchies. Its labels would then cover nobody: models about
+    /// people would fail, and joins would find no match.
     pub(crate) fn need_hierarchies(&self) -> Result<()> {
         let Some(manifest) = &self.manifest else { return Ok(()) };
         for (name, spec) in &self.reading.quasi {
-            let made_with = manifest.job.columns.get(name).and_then(|column| column.hierarchy.as_ref());
+            let made_with =
+                manifest.job.columns.get(name).and_then(|column| column.hierarchy.as_ref());
             if let (Some(hierarchy), None) = (made_with, &spec.hierarchy) {
                 return Err(Error::job(format!(
-                    "column `{name}` was generalized along a hierarchy ({hierarchy}), without which its cells cannot be read"
+                    "column `{name}` was generalized along a hierarchy ({hierarchy}), \
+                     which is needed to read its cells"
                 ))
-                .help("give it as `[columns] hierarchy`, all of them as `[input] hierarchies`, or give the job file it was made with"));
+                .help(HIERARCHY_HELP));
             }
         }
         Ok(())
     }
 
-    /// Means tell no ranges: whoever looks for people in ranges, or measures ranges, would read them as single values.
+    /// Refuses a release that publishes group means. A mean is no range: attacks and measures would
+    /// read it as a single value.
     pub(crate) fn need_ranges(&self) -> Result<()> {
         let written = self.manifest.as_ref().and_then(|manifest| manifest.job.written.as_ref());
         match written.and_then(|written| written.means.first()) {
             None => Ok(()),
             Some(name) => Err(Error::job(format!(
-                "column `{name}` of the release holds means of groups, which tell no ranges"
+                "column `{name}` of the release holds group means, which are no ranges"
             ))
-            .help("what the release cost is in its manifest; to attack or measure it, make it with ranges or their ends")),
+            .help(
+                "its information loss is in the manifest; to attack or measure a release, \
+                 publish ranges (numbers = \"range\" or \"low-high\")",
+            )),
         }
     }
 
-    /// A promise along a hierarchy of a sensitive column cannot be judged without it. What the model says then (that the values
-    /// are no numbers, say) is about the table it sees, not about what is missing.
+    /// Replaces an error about a sensitive column whose hierarchy is missing. The model's own
+    /// message (for example that the values are not numbers) would not mention the cause.
     pub(crate) fn without_hierarchy(&self, error: Error) -> Error {
         let Some(manifest) = &self.manifest else { return error };
         let absent = self.reading.sensitive.iter().find_map(|(name, spec)| {
             let made_with = manifest.job.columns.get(name)?.hierarchy.as_ref()?;
-            let about = error.fault() == Fault::Job && error.message().contains(&format!("column `{name}`"));
+            let about = error.fault() == Fault::Job
+                && error.message().contains(&format!("column `{name}`"));
             (about && spec.hierarchy.is_none()).then_some((name, made_with))
         });
         match absent {
             None => error,
             Some((name, hierarchy)) => Error::job(format!(
-                "a promise about column `{name}` is kept along a hierarchy ({hierarchy}), without which it cannot be judged"
+                "a model about column `{name}` needs its hierarchy ({hierarchy}), \
+                 without which it cannot be verified"
             ))
-            .help("give it as `[columns] hierarchy`, all of them as `[input] hierarchies`, or give the job file it was made with"),
+            .help(HIERARCHY_HELP),
         }
     }
 }
 
-/// The manifest of a release: the one stated, or the one beside it if it is about this very table.
+/// The ways to supply a hierarchy of a release.
+const HIERARCHY_HELP: &str = "give it as `[columns] hierarchy`, all of them as \
+     `[input] hierarchies`, or give the job file of the release";
+
+/// Returns the manifest of a release: the stated one, or the one next to it if it is about this
+/// table.
 pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
-    if let Some(held) = &judging.held {
-        return Ok(Some(held.manifest.clone()));
+    Ok(match manifest_file(judging)? {
+        ManifestFile::Own(manifest) => Some(*manifest),
+        ManifestFile::Another(..) | ManifestFile::Nothing => None,
+    })
+}
+
+/// The file at the path of a release's manifest.
+enum ManifestFile {
+    /// Its manifest.
+    Own(Box<Manifest>),
+    /// The manifest of another table, at this path.
+    Another(PathBuf, Box<Manifest>),
+    Nothing,
+}
+
+fn manifest_file(judging: &Judging) -> Result<ManifestFile> {
+    let own = |manifest: Manifest| ManifestFile::Own(Box::new(manifest));
+    if let Some(release) = &judging.in_memory {
+        return Ok(own(release.manifest.clone()));
     }
     let path = match (judging.release.paths.as_slice(), &judging.release.memory) {
         ([path], None) => Some(path.as_path()),
@@ -168,16 +237,27 @@ pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
     if let (Some(path), None) = (path.filter(|path| is_database(path)), &judging.manifest) {
         let kept = read_manifest(path)?;
         let parsed = kept.map(|bytes| Manifest::parse(&bytes)).transpose();
-        return parsed.map_err(|e| Error::input(format!("the manifest in the database: {}", e.message())));
+        let parsed = parsed
+            .map_err(|e| Error::input(format!("the manifest in the database: {}", e.message())))?;
+        return Ok(parsed.map_or(ManifestFile::Nothing, own));
     }
-    let Some(file) = judging.manifest.clone().or_else(|| path.map(find)) else { return Ok(None) };
+    let Some(file) = judging.manifest.clone().or_else(|| path.map(find)) else {
+        return Ok(ManifestFile::Nothing);
+    };
     for part in path.into_iter().filter(|path| !is_database(path)).chain([file.as_path()]) {
-        recover_beside(part)?;
+        refuse_interrupted(part)?;
     }
-    let bytes = match std::fs::read(&file) {
+    let bytes = match read_side_file(&file, MOST_BYTES) {
         Ok(bytes) => bytes,
-        Err(_) if judging.manifest.is_none() => return Ok(None),
-        Err(e) => return Err(Error::input(format!("the manifest `{}` cannot be read: {e}", file.display()))),
+        Err(e) if judging.manifest.is_none() && e.kind() == ErrorKind::NotFound => {
+            return Ok(ManifestFile::Nothing);
+        }
+        Err(e) => {
+            return Err(Error::input(format!(
+                "the manifest `{}` cannot be read: {e}",
+                file.display()
+            )));
+        }
     };
     let manifest = Manifest::parse(&bytes).map_err(|e| {
         let error = Error::input(format!("the manifest `{}`: {}", file.display(), e.message()));
@@ -186,14 +266,20 @@ pub(crate) fn manifest_of(judging: &Judging) -> Result<Option<Manifest>> {
             None => error,
         }
     })?;
-    // A manifest that lies here for another file, such as the release of this very table, says nothing about this one.
-    let about_another =
-        path.is_some_and(|path| !manifest.release.is_empty() && manifest.release != file_name(path));
-    Ok((judging.manifest.is_some() || !about_another).then_some(manifest))
+    // This path may have the manifest of another file: `people.csv` and `people.release.csv` share
+    // it. A release that was renamed together with its manifest is recognized by its digest.
+    let is_own = judging.manifest.is_some()
+        || manifest.release.is_empty()
+        || path.is_none_or(|path| {
+            manifest.release == file_name(path)
+                || file.parent() == Some(path)
+                || digest(path).is_ok_and(|digest| digest == manifest.digest)
+        });
+    Ok(if is_own { own(manifest) } else { ManifestFile::Another(file, Box::new(manifest)) })
 }
 
-/// The same with the roles the manifest names, if none are stated and there is a manifest: what else is said of columns can
-/// then be said on top of that.
+/// Adds the roles of the manifest, if there is one and no quasi-identifiers are stated. Further
+/// statements about columns can then be added.
 pub fn with_roles_of_manifest(judging: &Judging) -> Result<Judging> {
     match manifest_of(judging)? {
         Some(manifest) => with_roles(judging, &manifest),
@@ -213,26 +299,34 @@ fn with_roles(judging: &Judging, manifest: &Manifest) -> Result<Judging> {
             None => judging.columns.push((name.to_owned(), column)),
         }
     }
-    // People of a population who lack a value count as the records of the release do.
+    // Missing values in a population are treated as in the release.
     if manifest.job.on_missing == "keep" {
         judging.on_missing = Some(crate::job::OnMissing::Keep);
     }
     Ok(judging)
 }
 
-/// Fills in roles and models from a manifest where nothing is stated.
+/// Fills in roles and models from a manifest where none are stated.
 fn with_manifest(judging: &Judging, manifest: &Manifest) -> Result<Judging> {
     let mut judging = with_roles(judging, manifest)?;
-    // A tree of regular intervals is told by the manifest itself, where nobody states another hierarchy.
+    // The manifest contains hierarchies that need no file. A hierarchy stated by the caller takes
+    // precedence, except for regular intervals: only the manifest has their grid.
     for (name, column) in &mut judging.columns {
-        let regular = manifest.job.columns.get(name).and_then(|entry| entry.regular());
-        if regular.is_some() && matches!(column.spec.hierarchy, None | Some(HierarchySpec::Mdr(_))) {
-            column.spec.hierarchy = regular;
+        let Some(entry) = manifest.job.columns.get(name) else { continue };
+        match &column.spec.hierarchy {
+            None => column.spec.hierarchy = entry.stated()?,
+            Some(HierarchySpec::Mdr(_)) if entry.intervals.is_some() => {
+                column.spec.hierarchy = entry.regular().or(column.spec.hierarchy.take());
+            }
+            Some(_) => {}
         }
     }
+    // The manifest lists the texts that counted as missing when the release was made.
+    judging.missing = judging.missing.or_else(|| manifest.job.missing.clone());
     judging.missing_cells = judging.missing_cells.or_else(|| manifest.job.missing_cells());
     if judging.models.is_empty() {
-        judging.models = manifest.models.iter().map(|model| model.promise()).collect::<Result<_>>()?;
+        judging.models =
+            manifest.models.iter().map(|model| model.model()).collect::<Result<_>>()?;
     }
     Ok(judging)
 }

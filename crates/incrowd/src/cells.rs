@@ -1,5 +1,5 @@
-//! Local suppression in a job: what goes with it, the lines on which cells are published as they are or not at all, and limits of
-//! missing cells.
+//! Local suppression in a job: checks, domains whose cells are published unchanged or suppressed,
+//! and limits on missing cells.
 
 use incrowd_core::exact::Decimal;
 use incrowd_core::model::{BoundModel, Need};
@@ -10,19 +10,20 @@ use incrowd_recode::local_suppression::{LocalSuppression, cheapest_levels};
 use crate::checked::CheckedJob;
 use crate::job::{Cells, Numbers, Sets};
 
-/// A column that loses too many cells weighs so much more in the next attempt, and so many attempts are made.
-const HEAVIER: f64 = 4.0;
+/// The factor by which the importance of a column increases if it loses too many cells.
+const IMPORTANCE_FACTOR: f64 = 4.0;
+/// The maximum number of attempts to keep the limits.
 const ATTEMPTS: usize = 6;
 
 impl CheckedJob {
-    /// Refuses what does not go with local suppression.
+    /// Refuses settings that are incompatible with local suppression.
     pub(crate) fn check_cells(&self) -> Result<()> {
         let algorithm = &self.job.algorithm;
         let limited = self.job.columns.iter().find(|(_, column)| column.max_missing.is_some());
         if algorithm.cells == Cells::Generalize {
             if algorithm.missing_cells == MissingCells::Any {
                 return Err(Error::job(
-                    "a release without missing cells has nothing that could match any value",
+                    "a release without missing cells has no cell that could match any value",
                 )
                 .help("add cells = \"suppress\" or \"both\", or leave missing_cells out")
                 .at("algorithm.missing_cells"));
@@ -30,23 +31,29 @@ impl CheckedJob {
             return match limited {
                 None => Ok(()),
                 Some((name, _)) => Err(Error::job(format!(
-                    "`max_missing` of column `{name}` limits missing cells, and none are left out"
+                    "`max_missing` of column `{name}` limits missing cells, \
+                     and no cells are suppressed"
                 ))
                 .help("add cells = \"suppress\" to [algorithm]")
                 .at(format!("columns.{name}.max_missing"))),
             };
         }
         if !self.publication.shapes() {
-            return Err(Error::job("single cells are left out of a release in one table only")
-                .help("leave `cells` out")
-                .at("algorithm.cells"));
+            return Err(Error::job(
+                "single cells can be suppressed in a release in one table only",
+            )
+            .help("leave `cells` out")
+            .at("algorithm.cells"));
         }
         if let Some(output) = &self.job.output {
-            let other =
-                [("numbers", output.numbers != Numbers::default()), ("sets", output.sets != Sets::default())];
+            let other = [
+                ("numbers", output.numbers != Numbers::default()),
+                ("sets", output.sets != Sets::default()),
+            ];
             if let Some((key, _)) = other.into_iter().find(|(_, stated)| *stated) {
                 return Err(Error::job(format!(
-                    "`[output] {key}` is about ranges and sets, and where cells are left out there are none"
+                    "`[output] {key}` is about ranges and sets, \
+                     and a release with suppressed cells has none"
                 ))
                 .help(format!("leave `{key}` out"))
                 .at(format!("output.{key}")));
@@ -61,7 +68,8 @@ impl CheckedJob {
     fn check_alone(&self) -> Result<()> {
         if self.job.algorithm.cells == Cells::Both {
             return Err(Error::job(
-                "where a missing cell matches missing cells only, it never costs less than a generalized one",
+                "if a missing cell matches missing cells only, \
+                 it never costs less than a generalized one",
             )
             .help("leave `cells` out, which generalizes; or add missing_cells = \"any\"")
             .at("algorithm.cells"));
@@ -69,7 +77,8 @@ impl CheckedJob {
         match self.promises.iter().position(|p| p.model.card().needs.contains(&Need::Region)) {
             None => Ok(()),
             Some(i) => Err(Error::job(format!(
-                "`{}` is about how far values lie apart, and where cells are left out that is not asked",
+                "`{}` is about distances between values, \
+                 which are not defined if cells are suppressed",
                 self.promises[i].name()
             ))
             .help("leave `cells` out")
@@ -81,25 +90,27 @@ impl CheckedJob {
         let name = self.method.card.name;
         if name != "auto" {
             return Err(Error::job(format!(
-                "`{name}` makes groups, and where a missing cell matches any value there are none"
+                "`{name}` makes groups, \
+                 and there are none if a missing cell matches any value"
             ))
             .help("leave `[algorithm] name` out, or missing_cells")
             .at("algorithm.name"));
         }
-        self.check_beside_any()?;
+        self.check_without_any()?;
         let other = self.promises.iter().position(|p| p.model.card().needs != [Need::Records]);
         if let Some(i) = other {
             let name = self.promises[i].name();
             return Err(Error::job(format!(
-                "`{name}` is about groups, and where a missing cell matches any value there are none"
+                "`{name}` is about groups, \
+                 and there are none if a missing cell matches any value"
             ))
-            .help("missing_cells = \"any\" goes with k-anonymity; leave it out")
+            .help("missing_cells = \"any\" requires k-anonymity; leave it out")
             .at(format!("models.{i}")));
         }
         Ok(())
     }
 
-    fn check_beside_any(&self) -> Result<()> {
+    fn check_without_any(&self) -> Result<()> {
         let others = [
             ("input.person", self.job.input.person.is_some()),
             ("input.weight", self.job.input.weight.is_some()),
@@ -109,27 +120,36 @@ impl CheckedJob {
         match others.into_iter().find(|(_, stated)| *stated) {
             None => Ok(()),
             Some((key, _)) => Err(Error::job(format!(
-                "`{key}` does not go with missing_cells = \"any\", which counts records that match"
+                "`{key}` cannot be combined with missing_cells = \"any\", \
+                 which counts matching records"
             ))
             .help("leave one of the two out")
             .at(key)),
         }
     }
 
-    /// By quasi-identifier the share of cells that may be missing.
+    /// Returns the maximum share of missing cells of each quasi-identifier.
     fn limits(&self) -> Vec<Option<f64>> {
         let limit = |(name, _)| self.job.column(name).and_then(|column| column.max_missing);
         self.schema.quasi().map(limit).collect()
     }
 
-    /// What is to be left out where a missing cell matches any value.
-    pub(crate) fn local_suppression(&self, models: &[Box<dyn BoundModel>]) -> Result<LocalSuppression> {
+    /// Returns the settings of local suppression if a missing cell matches any value.
+    pub(crate) fn local_suppression(
+        &self,
+        models: &[Box<dyn BoundModel>],
+    ) -> Result<LocalSuppression> {
         let least = models.iter().filter_map(|model| model.least_records()).max().unwrap_or(1);
         Ok(LocalSuppression { least, limits: self.limits() })
     }
 
-    /// The table on lines on which cells are published as they are, or not at all, if the job asks for that.
-    pub(crate) fn with_missing_cells(&self, data: Dataset, progress: &dyn Progress) -> Result<Dataset> {
+    /// Returns the table on domains whose cells are published unchanged or suppressed, if the job
+    /// requests that.
+    pub(crate) fn with_missing_cells(
+        &self,
+        data: Dataset,
+        progress: &dyn Progress,
+    ) -> Result<Dataset> {
         let levels = match self.job.algorithm.cells {
             Cells::Generalize => return Ok(data),
             Cells::Suppress => vec![0; data.quasi().len()],
@@ -138,12 +158,17 @@ impl CheckedJob {
                 cheapest_levels(&data, &self.local_suppression(&models)?, progress)?
             }
         };
-        let lines: Result<Vec<Domain>> =
-            data.quasi().iter().zip(levels).map(|(quasi, level)| quasi.domain.or_missing(level)).collect();
-        Ok(data.with_domains(lines?))
+        let domains: Result<Vec<Domain>> = data
+            .quasi()
+            .iter()
+            .zip(levels)
+            .map(|(quasi, level)| quasi.domain.or_missing(level))
+            .collect();
+        Ok(data.with_domains(domains?))
     }
 
-    /// Makes groups; if columns lose more cells than they may, again with those columns weighing more.
+    /// Makes groups. If columns lose more cells than allowed, tries again with a greater importance
+    /// of those columns.
     pub(crate) fn recode_within_limits(
         &self,
         data: &Dataset,
@@ -156,7 +181,7 @@ impl CheckedJob {
             Recoding { domains: Some(_), .. } => {
                 let name = self.method.card.name;
                 Err(Error::job(format!(
-                    "`{name}` makes intervals of its own and does not leave out single cells"
+                    "`{name}` makes its own intervals and cannot suppress single cells"
                 ))
                 .help("leave `[algorithm] name` out, or `cells`")
                 .at("algorithm.name"))
@@ -170,7 +195,7 @@ impl CheckedJob {
         }
         let mut weights: Vec<f64> = data.quasi().iter().map(|quasi| quasi.weight).collect();
         for _ in 0..ATTEMPTS {
-            let recoding = recode(&data.clone().with_column_weights(&weights))?;
+            let recoding = recode(&data.clone().with_importances(&weights))?;
             let missing = missing_cells(data, &recoding);
             let most = |limit: f64| Decimal::of(limit).share_of(data.records());
             let over = |q: &usize| limits[*q].is_some_and(|limit| missing[*q] > most(limit));
@@ -178,7 +203,8 @@ impl CheckedJob {
             if over.is_empty() {
                 return Ok(recoding);
             }
-            over.into_iter().for_each(|q| weights[q] = (weights[q] * HEAVIER).max(HEAVIER));
+            over.into_iter()
+                .for_each(|q| weights[q] = (weights[q] * IMPORTANCE_FACTOR).max(IMPORTANCE_FACTOR));
         }
         Err(Error::unsatisfiable("more cells would be missing than `max_missing` allows")
             .help("raise it, generalize first, or ask for less")
@@ -186,7 +212,7 @@ impl CheckedJob {
     }
 }
 
-/// How many cells of each quasi-identifier are missing.
+/// Returns the number of missing cells of each quasi-identifier.
 fn missing_cells(data: &Dataset, recoding: &Recoding) -> Vec<u64> {
     let partition = &recoding.partition;
     let data = data.clone().divided(partition.divided());

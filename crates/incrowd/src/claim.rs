@@ -1,10 +1,9 @@
-//! Which files a command reads and which it writes. Nothing it writes may take the place of something it reads, or of something
-//! else it writes.
+//! The files that a command reads and writes. No output may overwrite an input or another output.
 
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, HierarchySpec, Result};
-use incrowd_engine::{Source, Target, is_database, is_remote};
+use incrowd_engine::{FileId, Source, Target, is_database, is_remote};
 
 use crate::job::{ColumnJob, Input, Job};
 use crate::judging::Judging;
@@ -17,7 +16,18 @@ pub struct Claim {
     writes: Vec<PathBuf>,
 }
 
-/// What a path is, whatever it is called: two names of one file are one file.
+/// Returns whether two paths are one file. Hard links have different canonical paths.
+fn is_same(a: &Path, b: &Path) -> bool {
+    let (place_a, place_b) = (place(a), place(b));
+    if place_a.is_some() && place_a == place_b {
+        return true;
+    }
+    let id =
+        |path: &Path| if is_database(path) || is_remote(path) { None } else { FileId::at(path) };
+    id(a).is_some_and(|own| id(b) == Some(own))
+}
+
+/// Returns the canonical path.
 fn place(path: &Path) -> Option<PathBuf> {
     if is_database(path) || is_remote(path) {
         return Some(path.to_owned());
@@ -25,7 +35,7 @@ fn place(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
     }
-    // A file that is not there yet has a directory that is.
+    // A file that does not exist yet: its directory is made canonical.
     let absolute = std::path::absolute(path).ok()?;
     match (absolute.parent().and_then(|p| p.canonicalize().ok()), absolute.file_name()) {
         (Some(directory), Some(name)) => Some(directory.join(name)),
@@ -34,7 +44,7 @@ fn place(path: &Path) -> Option<PathBuf> {
 }
 
 impl Claim {
-    /// Whatever making a release of a job reads.
+    /// Returns the files that making a release of a job reads.
     pub fn of_job(job: &Job) -> Claim {
         let mut claim = Claim::default();
         claim.read_input(&job.input);
@@ -48,19 +58,20 @@ impl Claim {
         claim
     }
 
-    /// Whatever judging a release reads.
+    /// Returns the files that judging a release reads.
     pub fn of_judging(judging: &Judging) -> Claim {
         let mut claim = Claim::default();
         claim.judges(judging);
         claim
     }
 
-    /// Adds whatever judging a release reads.
+    /// Adds the files that judging a release reads.
     pub fn judges(&mut self, judging: &Judging) {
         self.read_others(&judging.release.paths);
         let files = judging.release.paths.iter().filter(|path| !is_database(path));
         let beside = files.map(|path| crate::manifest::default_path(path));
-        self.reads.extend(judging.manifest.clone().map_or_else(|| beside.collect(), |path| vec![path]));
+        self.reads
+            .extend(judging.manifest.clone().map_or_else(|| beside.collect(), |path| vec![path]));
         self.reads.extend(judging.values.clone());
         self.reads.extend(judging.check.clone());
         self.read_columns(&judging.columns);
@@ -75,13 +86,14 @@ impl Claim {
         self.reads.push(path.into());
     }
 
-    fn read_input(&mut self, input: &Input) {
+    /// Adds the files of a table that are read. Its paths may be glob patterns.
+    pub fn read_input(&mut self, input: &Input) {
         if input.memory.is_none() {
             self.read_others(&input.paths);
         }
     }
 
-    /// Adds tables whose names may be patterns.
+    /// Adds tables whose paths may be glob patterns.
     fn read_others<'a>(&mut self, paths: impl IntoIterator<Item = &'a PathBuf>) {
         for path in paths {
             match Source::matching(std::slice::from_ref(path)) {
@@ -99,17 +111,16 @@ impl Claim {
         }));
     }
 
-    /// Claims a file to be written and decides where it will be, or says why that cannot be: whose place it would take, or that
-    /// something other than a file is there. `what` names it in a message, `key` in a job.
+    /// Claims a file to be written. Fails if it would overwrite an input or another output, or if
+    /// the path is not a file. `what` names it in messages, `key` in a job.
     pub fn writes(&mut self, path: &Path, what: &str, key: &str) -> Result<Target> {
         self.takes(path, what, key)?;
         Target::decide(path).map_err(|e| e.at(key))
     }
 
-    /// Claims a place that need not be a file.
+    /// Claims an output that need not be a file.
     pub(crate) fn takes(&mut self, path: &Path, what: &str, key: &str) -> Result<()> {
-        let own = place(path);
-        let taken = |others: &[PathBuf]| own.is_some() && others.iter().any(|other| place(other) == own);
+        let taken = |others: &[PathBuf]| others.iter().any(|other| is_same(other, path));
         let help = "give it a name of its own";
         if taken(&self.reads) {
             let kind = if is_database(path) { "table" } else { "file" };
@@ -118,7 +129,7 @@ impl Claim {
                 .at(key));
         }
         if taken(&self.writes) {
-            let message = format!("{what} would go where another output of the same run goes");
+            let message = format!("{what} would overwrite another output of the same run");
             return Err(Error::job(message).help(help).at(key));
         }
         self.writes.push(path.to_owned());

@@ -1,4 +1,4 @@
-//! What the columns of a table look like: a few bars for each, counted in one reading. For the data owner's eyes.
+//! Bar charts of the columns of a table, counted in one pass, for the data owner only.
 
 use incrowd_core::number::parse_number;
 use incrowd_core::{CodedColumn, MISSING, Progress, Result};
@@ -7,22 +7,23 @@ use rayon::prelude::*;
 use crate::job::Input;
 use crate::reading::open_input;
 
-/// What a column looks like.
+/// The bar chart of a column.
 #[derive(Clone, PartialEq)]
 pub struct Glimpse {
     /// The column's name.
     pub name: String,
-    /// How many records it has.
+    /// The number of records.
     pub records: u64,
-    /// How many lack a value.
+    /// The number of missing values.
     pub missing: u64,
-    /// How many different values there are.
+    /// The number of distinct values.
     pub distinct: u64,
-    /// Whether the bars are ranges of numbers, in their order. Else they are the most frequent values.
+    /// Whether the bars are ranges of numbers in ascending order. Otherwise they are the most
+    /// frequent values.
     pub numbers: bool,
-    /// Names and counts of the bars.
+    /// Labels and counts of the bars.
     pub bars: Vec<(String, u64)>,
-    /// How many records have values that have no bar.
+    /// The number of records with values that have no bar.
     pub others: u64,
 }
 
@@ -33,12 +34,12 @@ impl std::fmt::Debug for Glimpse {
     }
 }
 
-/// How many values have a bar.
+/// The maximum number of values with a bar.
 const MOST: usize = 6;
-/// So many bars have ranges of numbers.
+/// The number of bars for ranges of numbers.
 const BINS: usize = 16;
 
-/// Looks at all columns of a table.
+/// Counts the bars of all columns of a table.
 pub fn glimpse(input: &Input, progress: &dyn Progress) -> Result<Vec<Glimpse>> {
     let source = open_input(input)?;
     let table = source.survey(source.columns(), &input.missing, progress)?;
@@ -48,7 +49,7 @@ pub fn glimpse(input: &Input, progress: &dyn Progress) -> Result<Vec<Glimpse>> {
 fn of_column(column: &CodedColumn, records: u64) -> Glimpse {
     let counts = column.counts();
     let present = || column.texts.iter().filter(|(code, _)| counts[*code as usize] > 0);
-    let mut seen = Glimpse {
+    let mut glimpse = Glimpse {
         name: column.name.clone(),
         records,
         missing: counts[MISSING as usize],
@@ -57,25 +58,27 @@ fn of_column(column: &CodedColumn, records: u64) -> Glimpse {
         bars: Vec::new(),
         others: 0,
     };
-    let numbers: Option<Vec<(f64, u64)>> =
-        present().map(|(code, text)| Some((parse_number(text)?.as_f64(), counts[code as usize]))).collect();
+    let numbers: Option<Vec<(f64, u64)>> = present()
+        .map(|(code, text)| Some((parse_number(text)?.as_f64(), counts[code as usize])))
+        .collect();
     match numbers {
-        Some(numbers) if seen.distinct > 12 => {
-            seen.numbers = true;
-            seen.bars = bins(&numbers);
+        Some(numbers) if glimpse.distinct > 12 => {
+            glimpse.numbers = true;
+            glimpse.bars = bins(&numbers);
         }
         _ => {
             let mut values: Vec<(&str, u64)> =
                 present().map(|(code, text)| (text, counts[code as usize])).collect();
             values.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-            // Where hardly two are alike, no value is worth a bar.
-            if 2 * seen.distinct <= records {
-                seen.bars = values.iter().take(MOST).map(|(text, n)| ((*text).to_owned(), *n)).collect();
+            // A column with nearly unique values has no bars.
+            if 2 * glimpse.distinct <= records {
+                glimpse.bars =
+                    values.iter().take(MOST).map(|(text, n)| ((*text).to_owned(), *n)).collect();
             }
-            seen.others = values.iter().skip(seen.bars.len()).map(|(_, n)| n).sum();
+            glimpse.others = values.iter().skip(glimpse.bars.len()).map(|(_, n)| n).sum();
         }
     }
-    seen
+    glimpse
 }
 
 fn bins(numbers: &[(f64, u64)]) -> Vec<(String, u64)> {
@@ -93,7 +96,7 @@ fn bins(numbers: &[(f64, u64)]) -> Vec<(String, u64)> {
     counts.iter().enumerate().map(|(i, n)| (format!("{} – {}", end(i), end(i + 1)), *n)).collect()
 }
 
-/// With as many decimals as tell neighbours apart.
+/// Rounds to the number of decimals that distinguishes neighbouring bounds.
 fn rounded(x: f64, step: f64) -> String {
     let decimals = if step >= 1.0 { 0 } else { (-step.log10()).ceil().min(9.0) as usize };
     format!("{x:.decimals$}")
@@ -105,19 +108,23 @@ mod tests {
     use incrowd_core::Columnar;
 
     #[test]
-    fn every_record_is_in_a_bar_missing_or_another() {
+    fn every_record_is_in_a_bar_missing_or_counted_as_other() {
         let ages: Vec<String> = (0..200).map(|i| (i % 50).to_string()).collect();
         let table = Columnar::from_records(
             &["age", "sex", "name"],
             ages.iter().enumerate().map(|(i, age)| {
                 let sex = if i % 3 == 0 { None } else { Some(if i % 2 == 0 { "f" } else { "m" }) };
-                vec![Some(age.as_str()), sex, Some(Box::leak(format!("n{i}").into_boxed_str()) as &str)]
+                vec![
+                    Some(age.as_str()),
+                    sex,
+                    Some(Box::leak(format!("n{i}").into_boxed_str()) as &str),
+                ]
             }),
         );
         for column in &table.columns {
-            let seen = of_column(column, 200);
-            let all = seen.bars.iter().map(|(_, n)| n).sum::<u64>() + seen.missing + seen.others;
-            assert_eq!(all, 200, "{}", seen.name);
+            let glimpse = of_column(column, 200);
+            let bars = glimpse.bars.iter().map(|(_, n)| n).sum::<u64>();
+            assert_eq!(bars + glimpse.missing + glimpse.others, 200, "{}", glimpse.name);
         }
         let [age, sex, name] = [0, 1, 2].map(|i| of_column(&table.columns[i], 200));
         assert!(age.numbers && age.bars.len() == BINS);

@@ -1,17 +1,22 @@
-//! Guarantees about single cells, judged on a published table that was read back.
+//! Guarantees about single cells, checked on a published table that was read back.
 
 use incrowd_core::dataset::Quasi;
-use incrowd_core::{Code, Domain, Error, Folded, HierarchySpec, Result, limits};
+use incrowd_core::number::is_quantity;
+use incrowd_core::{Code, ColumnSpec, Domain, Error, Folded, HierarchySpec, Result, limits};
 
 use crate::reading::Reading;
 
-/// Fails if a cell says more than its column's `top`, `bottom` or `min_level` allow. Levels are judged where the lines are known.
-pub(crate) fn check(release: &Folded, reading: &Reading, lines: Option<&[Quasi]>) -> Result<()> {
+/// Fails if a cell violates its column's `top`, `bottom` or `min_level`. Levels are checked only if
+/// the domains are known.
+pub(crate) fn check(release: &Folded, reading: &Reading, domains: Option<&[Quasi]>) -> Result<()> {
     for (name, spec) in &reading.quasi {
-        let Some(column) = release.columns.iter().find(|column| column.name == *name) else { continue };
-        let line = lines.into_iter().flatten().find(|line| line.name == *name).map(|line| &line.domain);
+        let Some(column) = release.columns.iter().find(|column| column.name == *name) else {
+            continue;
+        };
+        let mut quasi = domains.into_iter().flatten();
+        let domain = quasi.find(|quasi| quasi.name == *name).map(|quasi| &quasi.domain);
         let texts = column.texts.iter().skip(1).map(String::as_str);
-        let broken = limits::broken(spec, line, texts, reading.missing_label());
+        let broken = limits::broken(spec, domain, texts, reading.missing_label());
         if broken > 0 {
             let key = match spec.limits {
                 limits::Limits { top: Some(_), .. } => "top",
@@ -19,7 +24,7 @@ pub(crate) fn check(release: &Folded, reading: &Reading, lines: Option<&[Quasi]>
                 _ => "min_level",
             };
             return Err(Error::unsatisfiable(format!(
-                "column `{name}` has {broken} different cells that say more than its `{key}` allows"
+                "column `{name}` has {broken} distinct cells that are finer than its `{key}` allows"
             ))
             .help("choose another algorithm, or leave the guarantee out")
             .at(format!("columns.{name}.{key}")));
@@ -28,23 +33,53 @@ pub(crate) fn check(release: &Folded, reading: &Reading, lines: Option<&[Quasi]>
     Ok(())
 }
 
-/// What is told of values that are no codes of their classification: how many, not which.
-pub(crate) fn misfits(lines: &[Quasi], reading: &Reading) -> Vec<String> {
-    let mut told = Vec::new();
-    for (line, (name, spec)) in lines.iter().zip(&reading.quasi) {
-        let (Domain::Taxonomy(tree), Some(HierarchySpec::Known(known))) = (&line.domain, &spec.hierarchy)
+/// Returns warnings about values that are not codes of their classification: their number, not the
+/// values.
+pub(crate) fn misfits(domains: &[Quasi], reading: &Reading) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (quasi, (name, spec)) in domains.iter().zip(&reading.quasi) {
+        let (Domain::Taxonomy(tree), Some(HierarchySpec::Known(known))) =
+            (&quasi.domain, &spec.hierarchy)
         else {
             continue;
         };
         let leaves = (0..tree.leaves()).map(|code| tree.label(tree.leaf(Code(code))));
-        let strange = leaves.filter(|label| *label != reading.missing_label() && !known.fits(label)).count();
+        let strange =
+            leaves.filter(|label| *label != reading.missing_label() && !known.fits(label)).count();
         if strange > 0 {
-            let what = if strange == 1 { "1 value is".to_owned() } else { format!("{strange} values are") };
-            told.push(format!(
-                "column `{name}`: {what} not in the classification `{}`, and can only be published as it is or as `*`",
+            let what = if strange == 1 {
+                "1 value is".to_owned()
+            } else {
+                format!("{strange} values are")
+            };
+            warnings.push(format!(
+                "column `{name}`: {what} not in the classification `{}`, \
+                 and can only be published unchanged or as `*`",
                 known.name
             ));
         }
     }
-    told
+    warnings
+}
+
+/// Returns warnings about numeric columns that are published as text, because computing with them
+/// would round them.
+pub(crate) fn too_many_digits(domains: &[Quasi], reading: &Reading) -> Vec<String> {
+    let is_rounded = |(quasi, (_, spec)): &(&Quasi, &(String, ColumnSpec))| {
+        let domain = &quasi.domain;
+        if !matches!(domain, Domain::Labels(_)) {
+            return false;
+        }
+        let texts = (0..domain.leaves()).map(|code| domain.label(Code(code), Code(code)));
+        let mut texts = texts.filter(|text| text != reading.missing_label()).peekable();
+        spec.kind.is_none() && texts.peek().is_some() && texts.all(|text| is_quantity(&text))
+    };
+    let columns = domains.iter().zip(&reading.quasi).filter(is_rounded);
+    let warning = |(_, (name, _)): (&Quasi, &(String, ColumnSpec))| {
+        format!(
+            "column `{name}` holds numbers with more digits than can be represented: \
+             it is treated as text; round them beforehand, or give it intervals as a hierarchy"
+        )
+    };
+    columns.map(warning).collect()
 }

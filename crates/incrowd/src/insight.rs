@@ -1,5 +1,5 @@
-//! What a publisher sees of a release while it is made: records beside what becomes of them, and how many look alike before and
-//! after. All of it is for the data owner's eyes.
+//! The owner's preview of a release: sample records before and after, and group sizes before and
+//! after. For the data owner only.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use incrowd_core::{Code, Dataset, Plan};
 
 use crate::make::Made;
 
-/// Records beside what becomes of them.
+/// Sample records and group sizes before and after anonymization.
 #[derive(Clone, PartialEq)]
 pub struct Insight {
     /// The columns of the sample: quasi-identifiers, then sensitive ones.
     pub columns: Vec<String>,
-    /// How many of them are quasi-identifiers.
+    /// The number of quasi-identifiers among them.
     pub quasi: usize,
-    /// Some records, each before and after; after is `None` if the record is suppressed.
+    /// Sample records, each before and after; after is `None` if the record is suppressed.
     pub sample: Vec<(Vec<String>, Option<Vec<String>>)>,
-    /// How many groups of alike records the table has, by their size.
+    /// The number of groups in the table by size.
     pub before: GroupSizes,
-    /// How many the release has.
+    /// The number of groups in the release by size.
     pub after: GroupSizes,
 }
 
@@ -30,11 +30,11 @@ impl std::fmt::Debug for Insight {
     }
 }
 
-/// How many records a sample has at most.
+/// The maximum size of the sample.
 const SAMPLE: usize = 10;
 
 impl Insight {
-    /// Of a release of one table; others publish their cells apart.
+    /// Creates the preview of a release in one table; `None` for other publications.
     pub(crate) fn of(made: &Made) -> Option<Insight> {
         let [table] = made.tables.as_slice() else { return None };
         let (data, partition) = (&table.data, &table.partition);
@@ -50,7 +50,7 @@ impl Insight {
             let cells = (0..quasi.len()).map(|q| plan.text(group, q).to_owned());
             Some(cells.chain(sensitive(table, row)).collect())
         };
-        // Spread over the table: rows are in the order of their codes.
+        // The sample is spread over the rows, which are sorted by their codes.
         let rows = data.rows();
         let chosen = (0..SAMPLE.min(rows)).map(|i| (2 * i + 1) * rows / (2 * SAMPLE.min(rows)));
         let sample = chosen.map(|row| (before(row), after(row))).collect();
@@ -60,9 +60,10 @@ impl Insight {
                 of_group[group.0 as usize] += data.weight(row);
             }
         }
-        // Groups that are published alike are one group to a reader.
+        // Groups with equal published cells are one group to a reader.
         let mut groups: HashMap<&[u32], u64> = HashMap::new();
-        for (group, records) in of_group.into_iter().enumerate().filter(|(_, records)| *records > 0) {
+        for (group, records) in of_group.into_iter().enumerate().filter(|(_, records)| *records > 0)
+        {
             *groups.entry(plan.cells(incrowd_core::GroupId(group as u32))).or_default() += records;
         }
         let columns = quasi.iter().map(|own| own.name.clone());
@@ -76,15 +77,18 @@ impl Insight {
     }
 }
 
-/// How many records look alike, for each combination of quasi-identifiers. Rows come in the order of their codes, those of
-/// quasi-identifiers first, so that mostly a walk is enough; rows that were divided stand at the end.
+/// Returns the number of records of each combination of quasi-identifiers. Rows are usually sorted
+/// by their codes, quasi-identifiers first, so that one pass is enough. Divided rows are at the end
+/// and need a hash map.
 fn alike(data: &Dataset) -> Vec<u64> {
     let rows = data.rows();
     if (1..rows).all(|row| data.quasi_codes(row - 1) <= data.quasi_codes(row)) {
         let mut sizes: Vec<u64> = Vec::new();
         for row in 0..rows {
             match sizes.last_mut() {
-                Some(size) if data.quasi_codes(row - 1) == data.quasi_codes(row) => *size += data.weight(row),
+                Some(size) if data.quasi_codes(row - 1) == data.quasi_codes(row) => {
+                    *size += data.weight(row)
+                }
                 _ => sizes.push(data.weight(row)),
             }
         }

@@ -1,7 +1,8 @@
-//! What somebody wants to have judged: a release, and what is known of how it was made.
+//! A request to judge a published release.
 //!
-//! A [`Job`] says how a release is made; a [`Judging`] says which release is looked at, and beside what. [`verify`](crate::verify()),
-//! [`attack`](crate::attack()), [`measure`](crate::measure()) and [`report`](crate::report()) take one.
+//! A [`Job`] describes how a release is made. A [`Judging`] describes which release is examined,
+//! and with which references. [`verify`](crate::verify()), [`attack`](crate::attack()),
+//! [`measure`](crate::measure()) and [`report`](crate::report()) take one.
 
 use std::path::PathBuf;
 
@@ -9,57 +10,59 @@ use incrowd_core::{MissingCells, Value};
 use incrowd_engine::ReleasedTable;
 
 use crate::job::{
-    Batches, ColumnJob, ExternalJob, Input, Job, ModelJob, OnMissing, PopulationJob, RoleName, Roles, Table,
+    Batches, ColumnJob, ExternalJob, Input, Job, ModelJob, OnMissing, PopulationJob, RoleName,
+    Roles, Table,
 };
 use crate::manifest::Manifest;
 
-/// A release to be judged. What is left empty is asked of the manifest beside the release.
+/// A release to be judged. Empty fields are filled in from the manifest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judging {
-    /// The published table; of a release of two tables the first.
+    /// The published table; the first one of a release with two tables.
     pub release: Table,
-    /// The manifest, if it does not lie beside the release.
+    /// The path of the manifest. `None`: next to the release.
     pub manifest: Option<PathBuf>,
-    /// The second table of a release whose manifest does not name it: the sensitive values by group.
+    /// The second table of a release without a manifest: the sensitive values by group.
     pub values: Option<PathBuf>,
-    /// The roles of the columns, and the hierarchies they were generalized along.
+    /// The roles of the columns and their hierarchies.
     pub columns: Vec<(String, ColumnJob)>,
     /// The texts that counted as missing when the release was made.
     pub missing: Option<Vec<String>>,
-    /// What became of records with a missing value.
+    /// The treatment of records with a missing value.
     pub on_missing: Option<OnMissing>,
-    /// What a missing cell matches; if nothing is stated, what the manifest says, or missing cells only.
+    /// The values that a missing cell matches. `None`: as in the manifest; without a manifest,
+    /// missing cells only.
     pub missing_cells: Option<MissingCells>,
-    /// The promises to check; if there are none, those of the manifest.
+    /// The models to verify. Empty: those of the manifest.
     pub models: Vec<ModelJob>,
-    /// The table the release was made from, for its owner.
+    /// The original table, for the data owner.
     pub original: Option<Input>,
-    /// The people the table is a sample of.
+    /// The population from which the table is a sample.
     pub population: Option<PopulationJob>,
-    /// The external table of a k-join-anonymous release, and the private audit table if there is one.
+    /// The external table of a k-join-anonymous release, and the private audit table if available.
     pub external: Option<ExternalJob>,
-    /// The key that the manifest must be signed with.
+    /// The key with which the manifest must be signed.
     pub check: Option<PathBuf>,
-    /// The release itself, if it is in memory with its manifest.
-    pub held: Option<Held>,
+    /// The release, if it is in memory with its manifest.
+    pub in_memory: Option<MemoryRelease>,
 }
 
-/// A release in memory: its tables, in the manifest's order, and what its manifest says.
+/// A release in memory: its manifest, and its tables in the manifest's order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Held {
-    /// The tables as they were verified.
+pub struct MemoryRelease {
+    /// The verified tables.
     pub tables: Vec<ReleasedTable>,
     /// The manifest.
     pub manifest: Manifest,
 }
 
 impl Judging {
-    /// Judges the release in this file by what its manifest says.
+    /// Judges the release in this file with its manifest.
     pub fn new(release: impl Into<PathBuf>) -> Judging {
         Judging { release: Table::file(release), ..Judging::default() }
     }
 
-    /// Judges the release of a job beside the table it was made from. Promises are those of the job.
+    /// Judges the release of a job with the job's models and its original table.
     pub fn of(job: &Job) -> Judging {
         let output = job.output.clone().unwrap_or_default();
         Judging {
@@ -75,58 +78,68 @@ impl Judging {
             population: job.population.clone(),
             external: job.external.clone(),
             check: None,
-            held: None,
+            in_memory: None,
         }
     }
 
-    /// Judges a release in memory by what its manifest says, with the hierarchies of the job that made it.
-    pub fn of_held(held: Held, job: &Job) -> Judging {
+    /// Judges a release in memory with its manifest and the hierarchies of the job that made it.
+    pub fn of_memory(release: MemoryRelease, job: &Job) -> Judging {
         let missing = (Some(job.input.missing.clone()), Some(job.input.on_missing));
         Judging {
-            release: Table::file(held.manifest.release.as_str()),
+            release: Table::file(release.manifest.release.as_str()),
             columns: job.columns.clone(),
             missing: missing.0,
             on_missing: missing.1,
             population: job.population.clone(),
             external: job.external.clone(),
-            held: Some(held),
+            in_memory: Some(release),
             ..Judging::default()
         }
     }
 
-    /// Judges a table in memory. Its roles and promises must be stated, for it has no manifest beside it.
+    /// Judges a table in memory. It has no manifest, so roles and models must be given.
     pub fn of_batches(release: Batches) -> Judging {
         Judging { release: Table::in_memory(release), ..Judging::default() }
     }
 
-    /// The same with these columns in a role.
+    /// Gives these columns a role.
     #[must_use]
-    pub fn with_role<'a>(mut self, columns: impl IntoIterator<Item = &'a str>, role: RoleName) -> Judging {
+    pub fn with_role<'a>(
+        mut self,
+        columns: impl IntoIterator<Item = &'a str>,
+        role: RoleName,
+    ) -> Judging {
         for name in columns {
             match self.columns.iter_mut().find(|(known, _)| known == name) {
                 Some((_, column)) => column.role = role,
-                None => self.columns.push((name.to_owned(), ColumnJob { role, ..ColumnJob::default() })),
+                None => {
+                    self.columns.push((name.to_owned(), ColumnJob { role, ..ColumnJob::default() }))
+                }
             }
         }
         self
     }
 
-    /// The same with a promise to check; if none is stated, those of the manifest are.
+    /// Adds a model to verify. Without any, the models of the manifest are verified.
     #[must_use]
-    pub fn model<'a>(mut self, name: &str, params: impl IntoIterator<Item = (&'a str, Value)>) -> Judging {
+    pub fn model<'a>(
+        mut self,
+        name: &str,
+        params: impl IntoIterator<Item = (&'a str, Value)>,
+    ) -> Judging {
         let params = params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         self.models.push(ModelJob { name: name.to_owned(), params });
         self
     }
 
-    /// The same beside the table the release was made from.
+    /// Sets the original table.
     #[must_use]
-    pub fn beside(mut self, original: Input) -> Judging {
+    pub fn with_original(mut self, original: Input) -> Judging {
         self.original = Some(original);
         self
     }
 
-    /// The roles of the columns and how missing values are read.
+    /// Returns the roles of the columns and the treatment of missing values.
     pub fn roles(&self) -> Roles {
         let usual = Input::default();
         Roles {

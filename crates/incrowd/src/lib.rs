@@ -1,9 +1,11 @@
-//! Publish person-level data so that nobody in it stands out.
+//! Anonymizes person-level data and verifies the result.
 //!
-//! A [`Job`] names a table, the roles of its columns, promises and an algorithm. [`anonymize`] makes a release, reads back what
-//! it wrote, judges every promise on those bytes, and only then puts the release in place. [`anonymize_in_memory`] does the
-//! same for Arrow record batches. A [`Judging`] names a release that somebody published: [`verify`] checks its promises,
-//! [`attack`] says what an adversary would learn from it, [`measure`] what it cost, [`report`] makes pages of all that.
+//! A [`Job`] names a table, the roles of its columns, privacy models and an algorithm.
+//! [`anonymize`] makes a release, reads the staged bytes back, verifies every model on them, and
+//! only then publishes the release. [`anonymize_in_memory`] does the same for Arrow record batches.
+//! A [`Judging`] names a published release: [`verify`] verifies its models, [`attack`] measures
+//! what an adversary can infer from it, [`measure`] its information loss, and [`report`] makes
+//! pages of all results.
 //!
 //! From a file:
 //!
@@ -13,7 +15,8 @@
 //! # std::fs::create_dir_all(&dir).unwrap();
 //! # let people = dir.join("people.csv");
 //! # let release = dir.join("people.release.csv");
-//! std::fs::write(&people, "age,zip,disease\n34,02139,flu\n36,02139,cold\n51,02140,flu\n58,02141,none\n").unwrap();
+//! let table = "age,zip,disease\n34,02139,flu\n36,02139,cold\n51,02140,flu\n58,02141,none\n";
+//! std::fs::write(&people, table).unwrap();
 //! let job = incrowd::Job::of_file(&people)
 //!     .quasi(["age", "zip"])
 //!     .sensitive(["disease"])
@@ -54,10 +57,8 @@ pub mod profile;
 pub mod sentences;
 pub mod work;
 
-mod as_it_is;
 mod attack;
 mod batches;
-mod behind;
 mod case;
 mod cells;
 mod checked;
@@ -68,8 +69,10 @@ mod glimpse;
 mod guarantee;
 mod in_parts;
 mod insight;
+mod journals;
 mod judging;
 mod make;
+mod means;
 mod measure;
 mod open_table;
 mod outliers;
@@ -77,39 +80,46 @@ mod pipeline;
 mod publication;
 mod reading;
 mod release;
+mod release_persons;
+mod replacing;
 mod report;
 mod summary;
 mod suppression;
+mod unmodified;
 mod utility_report;
 mod verify;
 mod weights;
 
 pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
 pub use batches::{Batch, BatchTable, BatchesReport, batches};
-pub use behind::Behind;
 pub use case::with_roles_of_manifest;
 pub use checked::CheckedJob;
 pub use claim::Claim;
 pub use compare::{
-    Baseline, CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried, compare,
+    Baseline, CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried,
+    compare,
 };
 pub use from_original::FromOriginal;
 pub use glimpse::{Glimpse, glimpse};
 pub use in_parts::plan_part;
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
-pub use incrowd_audit::{Alone, AloneIn, Judgement, Verification, eligibility, risk, utility};
+pub use incrowd_audit::{
+    Decision, Judgement, UniqueOn, UniqueRecords, Verification, eligibility, risk, utility,
+};
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
 pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
 pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine as engine;
 pub use incrowd_engine::{
-    Batches, Embedded, Engine, FORMATS, FoldSpec, Options, ReleasedTable, Source, Target, abandon_all,
-    is_database, is_remote, locate, remote_place,
+    Batches, Embedded, Engine, FORMATS, FoldSpec, MOST_BYTES, Options, Recovery, ReleasedTable,
+    Source, StandardStream, Target, abandon_all, is_database, is_remote, locate, read_side_text,
+    recover, remote_place, use_stream,
 };
 pub use incrowd_recode as recode;
 pub use insight::Insight;
 pub use job::Job;
-pub use judging::{Held, Judging};
+pub use journals::{unauthenticated_by_job, unauthenticated_by_judging, unauthenticated_text};
+pub use judging::{Judging, MemoryRelease};
 pub use make::{Made, Material, Records, make};
 pub use manifest::{Manifest, default_path as manifest_path};
 pub use measure::{Measurement, measure};
@@ -119,6 +129,8 @@ pub use pipeline::{Released, Report, anonymize, anonymize_in_memory, anonymize_w
 pub use profile::{Profile, ProfileOptions, profile};
 pub use publication::joined::JoinReport;
 pub use reading::{column_counts, column_values, read_columns, spelled};
+pub use release_persons::ReleasePersons;
+pub use replacing::{Mark, check_file};
 pub use report::{Pages, report};
 pub use summary::missing_cells_text;
 pub use suppression::{Guess, SuppressionReport};
@@ -126,7 +138,8 @@ pub use utility_report::{Ask, Utility};
 pub use verify::{Checked, CheckedFile, verify};
 pub use weights::WeightedUtility;
 
-/// Writes a file all at once: it is either not there or complete. What is not for everybody only its owner can read.
+/// Writes a file atomically: it is either absent or complete. Only its owner can read it, unless it
+/// is for everybody.
 pub fn write_file(target: &Target, bytes: &[u8], readers: Audience) -> Result<()> {
     use std::io::Write;
     let mut pending = incrowd_engine::Pending::at(target)?;
@@ -138,5 +151,12 @@ pub fn write_file(target: &Target, bytes: &[u8], readers: Audience) -> Result<()
     pending.publish()
 }
 
-/// The core crate, for those who build their own tools from its vocabulary.
+/// Returns the directory of a file.
+pub fn directory_of(path: &std::path::Path) -> std::path::PathBuf {
+    path.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .map_or_else(|| ".".into(), Into::into)
+}
+
+/// The core crate, for programs that use its types directly.
 pub use incrowd_core as core;

@@ -1,42 +1,41 @@
-//! From what was read to a release in memory: no file, no clock. The command line, comparisons and every engine call [`make`].
-
-use std::collections::HashMap;
+//! Makes a release in memory from a table in memory, without files or clock. The command line,
+//! comparisons and every engine call [`make`].
 
 use incrowd_audit::tally;
 use incrowd_core::dataset::Quasi;
 use incrowd_core::exact::Decimal;
 use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::model::BoundModel;
-use incrowd_core::number::parse_number;
-use incrowd_core::plan::mean_text;
 use incrowd_core::{
-    Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, GroupId, HierarchySpec, MissingCells,
-    Partition, Plan, Progress, Result, Schema,
+    Dataset, Domain, Error, Fault, Folded, FoldedColumn, FoldedPersons, HierarchySpec,
+    MissingCells, Partition, Plan, Progress, Result, Schema, Spellings,
 };
 use incrowd_engine::{Content, Engine, Output, Receipt, Shape};
+use incrowd_recode::alike::join_alike;
 use incrowd_recode::least::{BoundReport, Metric, least_loss};
 use incrowd_recode::ungrouped::finish_suppression;
 use incrowd_recode::{Recoding, Reported};
 
 use crate::checked::CheckedJob;
 use crate::manifest::Ordered;
+use crate::means::MeanGroups;
 use crate::publication::joined::{JoinReport, JoinedTable};
-use crate::suppression::{Keys, NoKeys, Withholding};
+use crate::suppression::{Keys, NoKeys, SuppressionOutcome};
 
-/// Says where a text of a column occurs first.
+/// Returns the place at which a text of a column occurs first.
 pub(crate) type Locate<'a> = Box<dyn Fn(&str, &str) -> Option<String> + 'a>;
 
-/// What a release is made of.
+/// The input of a release.
 pub struct Material<'a> {
     /// The table: quasi-identifiers, then sensitive columns.
     pub folded: Folded,
-    /// The people the table is a sample of, over the quasi-identifiers, if a promise asks for them.
+    /// The population over the quasi-identifiers, if a model needs it.
     pub population: Option<Folded>,
     /// The join with an external table, if the job names one.
     pub(crate) joined: Option<JoinedTable>,
-    /// Where a text of a column occurs first, in words.
+    /// Returns the place at which a text of a column occurs first, in words.
     pub(crate) locate: Locate<'a>,
-    /// Whatever draws follow from.
+    /// The secret keys for random draws.
     pub(crate) keys: &'a dyn Keys,
 }
 
@@ -47,12 +46,19 @@ impl std::fmt::Debug for Material<'_> {
 }
 
 impl<'a> Material<'a> {
-    /// A table that was folded as [`CheckedJob::fold_spec`] says. A job that draws by a secret key needs an engine.
+    /// Creates the input from a table folded by [`CheckedJob::fold_spec`]. A job with random draws
+    /// by a secret key needs an engine.
     pub fn of_folded(folded: Folded) -> Material<'a> {
-        Material { folded, population: None, joined: None, locate: Box::new(|_, _| None), keys: &NoKeys }
+        Material {
+            folded,
+            population: None,
+            joined: None,
+            locate: Box::new(|_, _| None),
+            keys: &NoKeys,
+        }
     }
 
-    /// What an engine folded, with the population the job names.
+    /// Creates the input from a table folded by an engine, with the population of the job.
     pub(crate) fn new(
         folded: Folded,
         engine: &'a dyn Engine,
@@ -68,60 +74,62 @@ impl<'a> Material<'a> {
 
 /// A table of a release in memory.
 pub(crate) struct MadeTable {
-    /// What it holds.
+    /// The name of its content in the manifest.
     pub(crate) content: &'static str,
     pub(crate) data: Dataset,
     pub(crate) partition: Partition,
     pub(crate) output: Output,
 }
 
-/// How many records went where.
+/// The numbers of records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Records {
-    /// Read from the input.
+    /// Records read from the input.
     pub read: u64,
-    /// Left out because a value was missing.
+    /// Records dropped because of a missing value.
     pub dropped_missing: u64,
-    /// Left out to keep a promise.
+    /// Records suppressed to satisfy a model.
     pub suppressed: u64,
-    /// Published.
+    /// Records published.
     pub published: u64,
 }
 
-/// A release in memory that nobody has looked at yet.
+/// A release in memory, not verified yet.
 pub struct Made {
     pub(crate) tables: Vec<MadeTable>,
-    /// The columns as they are published: regular intervals are those that were made from the records.
+    /// The published columns. Regular intervals are those that were derived from the records.
     pub(crate) schema: Schema,
-    /// The lines on which cells are measured.
+    /// The domains on which the loss of cells is measured.
     pub(crate) domains: Vec<Quasi>,
-    /// The table itself, where promises are judged beside it.
+    /// The original table, if a model needs it for verification.
     pub(crate) original: Option<Dataset>,
     pub(crate) population: Option<Folded>,
-    /// The published level of each quasi-identifier, if every cell of it is at the same one.
+    /// The published level of each quasi-identifier, if all cells of a column have the same level.
     pub(crate) levels: Option<Ordered<u32>>,
-    /// What else the algorithm knows.
+    /// The algorithm's own report.
     pub(crate) algorithm_report: Reported,
-    pub(crate) withholding: Option<Withholding>,
+    pub(crate) suppression: Option<SuppressionOutcome>,
     pub(crate) joined: Option<JoinReport>,
-    /// Records that are published with nothing but `*` in their quasi-identifiers.
+    /// The number of records that are published with `*` in all quasi-identifiers.
     pub(crate) starred: u64,
-    /// How many persons were read, if the job names a column that tells them apart.
+    /// The persons of the input, if the job names a person column.
     pub(crate) persons: Option<FoldedPersons>,
-    /// Identifiers that occur in several records, where persons are not counted.
+    /// Identifiers that occur in several records, if persons are not counted.
     pub(crate) repeating: Vec<String>,
+    /// Sensitive columns with values that differ in spelling only.
+    pub(crate) spellings: Vec<(String, Spellings)>,
     pub(crate) read: u64,
     pub(crate) dropped_missing: u64,
-    /// How many records of the table are published, if that is not the number of records in the first table.
+    /// The number of published records of the input, if it is not the number of records in the
+    /// first table.
     pub(crate) microdata: Option<u64>,
     pub(crate) distinct_rows: u64,
-    /// How many records have a missing value, by column, where there are any.
+    /// The number of missing values by column, for columns with any.
     pub(crate) missing: Vec<(String, u64)>,
-    /// What the first table shows in another way than its label.
+    /// The columns of the first table that are not published as plain labels.
     pub(crate) shape: Shape,
-    /// For each column of which means are published what they stand for: the label of the groups that have a mean, or `*` if they
-    /// have different ones.
-    pub(crate) mean_labels: Vec<(String, HashMap<String, String>)>,
+    /// The groups of the first table, if group means are published. Set when the table is staged.
+    pub(crate) means: Option<MeanGroups>,
 }
 
 // Cells must not reach logs.
@@ -131,32 +139,19 @@ impl std::fmt::Debug for Made {
     }
 }
 
-/// What the means of a column stand for.
-fn mean_labels(plan: &Plan<'_>, quasi: usize) -> HashMap<String, String> {
-    let mut labels: HashMap<String, String> = HashMap::new();
-    for (group, mean) in plan.means(quasi).into_iter().enumerate() {
-        let Some(mean) = mean else { continue };
-        let label = plan.text(GroupId(group as u32), quasi);
-        labels
-            .entry(mean_text(mean))
-            .and_modify(|known| {
-                if known != label {
-                    "*".clone_into(known);
-                }
-            })
-            .or_insert_with(|| label.to_owned());
-    }
-    labels
-}
-
-/// Makes a release of a table in memory. What a release would need that the promises do not allow is said here.
+/// Makes a release of a table in memory. Fails if the models would require more suppression than
+/// the job allows.
 pub fn make(material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
-    let persons =
-        material.folded.persons.clone().map(|persons| FoldedPersons { codes: Vec::new(), ..persons });
+    let persons = material
+        .folded
+        .persons
+        .clone()
+        .map(|persons| FoldedPersons { codes: Vec::new(), ..persons });
     let repeating = material.folded.repeating.clone();
+    let spellings = spellings(&material.folded, &job.schema);
     job.check_persons(persons.as_ref().is_some_and(|persons| persons.repeated))?;
     let mut made = job.publication.make(material, job, progress)?;
-    (made.persons, made.repeating) = (persons, repeating);
+    (made.persons, made.repeating, made.spellings) = (persons, repeating, spellings);
     let first = made.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
     let absent = (0..first.data.rows()).filter(|&row| first.partition.group(row).is_none());
     let absent: u64 = absent.map(|row| first.data.weight(row)).sum();
@@ -164,10 +159,20 @@ pub fn make(material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -
     Ok(made)
 }
 
+/// Returns the sensitive columns in which a value has several spellings.
+pub(crate) fn spellings(folded: &Folded, schema: &Schema) -> Vec<(String, Spellings)> {
+    let own = schema.sensitive().filter_map(|(name, _)| Some((name, folded.column(name)?)));
+    let spellings = |(name, at): (&str, usize)| {
+        (name.to_owned(), Spellings::of_texts(&folded.columns[at].texts[1..]))
+    };
+    own.map(spellings).filter(|(_, own)| *own != Spellings::default()).collect()
+}
+
 impl Made {
-    /// Begins with what is known before anything is made.
+    /// Creates a release without tables.
     pub(crate) fn begin(job: &CheckedJob, folded: &Folded) -> Made {
-        let missing = folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());
+        let missing =
+            folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());
         Made {
             tables: Vec::new(),
             schema: job.schema.clone(),
@@ -176,22 +181,24 @@ impl Made {
             population: None,
             levels: None,
             algorithm_report: None,
-            withholding: None,
+            suppression: None,
             joined: None,
             starred: 0,
             persons: None,
             repeating: Vec::new(),
+            spellings: Vec::new(),
             read: folded.read,
             dropped_missing: folded.dropped_missing,
             microdata: None,
             distinct_rows: folded.rows() as u64,
             missing: missing.filter(|(_, records)| *records > 0).collect(),
             shape: Shape::default(),
-            mean_labels: Vec::new(),
+            means: None,
         }
     }
 
-    /// Keeps the trees of regular intervals that were made from the records, so that the release is read on the very same.
+    /// Stores the regular intervals that were derived from the records in the schema, so that the
+    /// release is read back with the same intervals.
     pub(crate) fn pin_intervals(&mut self, data: &Dataset) {
         for quasi in data.quasi() {
             if let Domain::Taxonomy(tree) = &quasi.domain
@@ -203,23 +210,30 @@ impl Made {
         }
     }
 
-    /// Notes the level of each column, if every cell of it is at the same one.
+    /// Stores the level of each column, if all cells of a column have the same level.
     pub(crate) fn set_levels(&mut self, data: &Dataset, partition: &Partition) {
         let names = data.quasi().iter().map(|quasi| quasi.name.clone());
         self.levels = partition.levels().map(|levels| names.zip(levels.iter().copied()).collect());
     }
 
-    /// Writes all tables where nobody can see them; their rows are given up.
-    pub(crate) fn stage(&mut self, engine: &mut dyn Engine, progress: &dyn Progress) -> Result<Vec<Staged>> {
-        let withheld = self.withholding.as_ref().and_then(|held| held.withheld.as_ref());
+    /// Stages all tables and drops their rows.
+    pub(crate) fn stage(
+        &mut self,
+        engine: &mut dyn Engine,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Staged>> {
+        let withheld = self.suppression.as_ref().and_then(|step| step.withheld.as_ref());
         let mut staged = Vec::new();
         for (i, table) in self.tables.drain(..).enumerate() {
             progress.step("labelling", None);
             let plan = Plan::new(&table.data, &table.partition).withholding(withheld);
-            for (name, content) in &table.output.columns {
-                if let Content::Mean(q) = content {
-                    self.mean_labels.push((name.clone(), mean_labels(&plan, *q)));
-                }
+            let mean = |(_, content): &(String, Content)| match content {
+                Content::Mean(q) => Some(*q),
+                _ => None,
+            };
+            let means: Vec<usize> = table.output.columns.iter().filter_map(mean).collect();
+            if !means.is_empty() {
+                self.means = Some(MeanGroups::of_plan(&plan, means, &table.output.missing)?);
             }
             let receipt = engine.stage(i, &plan, &table.output, progress)?;
             let columns = table.output.columns.into_iter().map(|(name, _)| name).collect();
@@ -228,66 +242,55 @@ impl Made {
         Ok(staged)
     }
 
-    /// A table that was read back, with the ranges that its means stand for.
-    pub(crate) fn with_ranges(&self, mut people: Folded) -> Folded {
-        for (name, labels) in &self.mean_labels {
-            for column in people.columns.iter_mut().filter(|column| column.name == *name) {
-                for text in &mut column.texts {
-                    let plain = parse_number(text).map(|n| mean_text(n.as_f64()));
-                    *text =
-                        plain.and_then(|text| labels.get(&text).cloned()).unwrap_or_else(|| "*".to_owned());
-                }
-            }
-        }
-        people
-    }
-
-    /// The cells of the first table as they would be published, row by row.
+    /// Returns the cells of the first table as they would be published, row by row.
     pub(crate) fn cells(&self) -> Result<Folded> {
         let table = self.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
         let (data, partition) = (&table.data, &table.partition);
         let plan = Plan::new(data, partition);
-        let texts = |list: &[String]| std::iter::once(String::new()).chain(list.iter().cloned()).collect();
+        let texts =
+            |list: &[String]| std::iter::once(String::new()).chain(list.iter().cloned()).collect();
         let quasi = data.quasi().iter().enumerate();
         let mut columns: Vec<FoldedColumn> = quasi
             .map(|(q, own)| FoldedColumn { name: own.name.clone(), texts: texts(plan.labels(q)) })
             .collect();
         let sensitive = data.sensitive().iter();
-        columns
-            .extend(sensitive.map(|own| FoldedColumn { name: own.name.clone(), texts: texts(&own.values) }));
+        columns.extend(
+            sensitive.map(|own| FoldedColumn { name: own.name.clone(), texts: texts(&own.values) }),
+        );
         let mut release = Folded { missing: vec![0; columns.len()], columns, ..Folded::default() };
         let (mut codes, mut represented): (Vec<u32>, Vec<u64>) = Default::default();
         for row in 0..data.rows() {
             let Some(group) = partition.group(row) else { continue };
-            release
-                .codes
-                .extend(plan.cells(group).iter().chain(data.sensitive_codes(row)).map(|code| code + 1));
+            release.codes.extend(
+                plan.cells(group).iter().chain(data.sensitive_codes(row)).map(|code| code + 1),
+            );
             release.weights.push(data.weight(row));
             represented.push(data.represented(row));
             let own = data.persons().map_or(&[][..], |persons| persons.of_row(row));
-            let person = |&holding: &u32| data.persons().map_or(0, |persons| persons.person(holding));
+            let person =
+                |&holding: &u32| data.persons().map_or(0, |persons| persons.person(holding));
             codes.extend(own.iter().map(person));
         }
         if data.persons().is_some() {
             release = release.with_persons(codes);
         }
-        release.represented = data.is_weighed().then_some(represented);
+        release.represented = data.has_sampling_weights().then_some(represented);
         release.read = release.records();
         Ok(release)
     }
 
-    /// How many records the first table stands for, published or not.
+    /// Returns the number of records of the first table, published or not.
     pub(crate) fn records(&self) -> u64 {
         self.tables.first().map_or(0, |table| table.data.records())
     }
 
-    /// What a table with these cells costs.
+    /// Computes the information loss of a table with these cells.
     pub(crate) fn tally(&self, cells: &Folded) -> Result<incrowd_core::metric::Tally> {
         tally(cells, &self.domains, self.records() - cells.records())
     }
 }
 
-/// A table that was written.
+/// A staged table.
 #[derive(Clone, Debug)]
 pub(crate) struct Staged {
     pub(crate) content: &'static str,
@@ -295,12 +298,13 @@ pub(crate) struct Staged {
     pub(crate) receipt: Receipt,
 }
 
-/// How many records the limit lets be suppressed.
+/// Returns the number of records that the limit allows to suppress.
 fn suppressible(job: &CheckedJob, records: u64) -> u64 {
     Decimal::of(job.job.algorithm.suppression_limit).share_of(records)
 }
 
-/// Runs the algorithm and makes suppression final. Where a promise cannot be kept once records are suppressed, none are.
+/// Runs the algorithm and completes the suppression. If a model fails because records are
+/// suppressed, the algorithm runs again without suppression.
 pub(crate) fn recode(
     job: &CheckedJob,
     data: &Dataset,
@@ -311,13 +315,23 @@ pub(crate) fn recode(
     if job.job.algorithm.missing_cells == MissingCells::Any {
         return job.local_suppression(models)?.recode(data);
     }
-    let recode = |allowed| job.method.algorithm.recode_and_report(data, models, allowed, progress);
+    let recode = |allowed| -> Result<Recoding> {
+        let mut recoding =
+            job.method.algorithm.recode_and_report(data, models, allowed, progress)?;
+        if data.persons().is_some() {
+            let published =
+                recoding.domains.clone().map(|domains| data.clone().with_domains(domains));
+            let published = published.as_ref().unwrap_or(data);
+            recoding.partition = join_alike(published, &job.promises, models, recoding.partition)?;
+        }
+        Ok(recoding)
+    };
     let Recoding { partition, report, domains } = recode(allowed)?;
     let report = match job.job.algorithm.bound {
         true => {
             let known = job.method.card.params.iter().any(|param| param.name == "metric");
             let metric = Metric::named(if known { job.method.params.word("metric") } else { "" });
-            BoundReport::beside(report, metric, least_loss(data, models, metric, progress))
+            BoundReport::wrap(report, metric, least_loss(data, models, metric, progress))
         }
         false => report,
     };
@@ -328,7 +342,7 @@ pub(crate) fn recode(
     }
 }
 
-/// How many records are published with nothing but `*` in their quasi-identifiers.
+/// Returns the number of records that are published with `*` in all quasi-identifiers.
 pub(crate) fn starred(data: &Dataset, partition: &Partition) -> u64 {
     let star = partition.starred();
     let rows = (0..data.rows()).filter(|&row| star.is_some() && partition.group(row) == star);

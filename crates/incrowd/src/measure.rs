@@ -1,6 +1,6 @@
-//! What a release cost: the original against the release.
+//! Measures the information loss and the utility of a release against its original.
 
-use incrowd_audit::utility::{Ask, Beside, Comparison, Marginal};
+use incrowd_audit::utility::{Comparison, Marginal, MatchedRecord, UtilityRequest};
 use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::Tally;
 use incrowd_core::{Dataset, Error, Folded, Progress, Result};
@@ -17,23 +17,24 @@ use crate::weights::WeightedUtility;
 /// The measures of a release.
 #[derive(Debug)]
 pub struct Measurement {
-    /// What the measures of cell loss are computed from.
+    /// The information loss of the cells.
     pub tally: Tally,
-    /// What the release is still good for, if that was asked.
+    /// The utility, if it was requested.
     pub utility: Option<Utility>,
-    /// What counts and means are worth with sampling weights, for the data owner; if the original has them.
+    /// Weighted counts and means, for the data owner; if the original has sampling weights.
     pub weighted: Option<WeightedUtility>,
-    /// Whether nothing of this may be published, because it tells how many records were withheld.
+    /// Whether nothing of this may be published, because it reveals the number of suppressed
+    /// records.
     pub owner_only: bool,
 }
 
 impl Measurement {
-    /// Every metric.
+    /// Returns every metric.
     pub fn metrics(&self) -> Metrics {
         Metrics::of(&self.tally)
     }
 
-    /// The answer as JSON. Everything but what stands under `private` may be published.
+    /// Returns the results as JSON. Everything except `private` may be published.
     pub fn to_json(&self) -> Json {
         let mut answer = json!({
             "records": { "published": self.tally.published, "suppressed": self.tally.suppressed },
@@ -49,7 +50,9 @@ impl Measurement {
         if self.owner_only {
             let private = answer.as_object_mut().and_then(|all| all.remove("private"));
             let mut all = json!({ "private": answer });
-            if let (Some(Json::Object(private)), Some(into)) = (private, all["private"].as_object_mut()) {
+            if let (Some(Json::Object(private)), Some(into)) =
+                (private, all["private"].as_object_mut())
+            {
                 into.extend(private);
             }
             return all;
@@ -58,39 +61,40 @@ impl Measurement {
     }
 }
 
-/// How many records a report puts beside published ones.
+/// The number of records that a report shows next to published ones.
 pub(crate) const SAMPLE: usize = 8;
 
-/// What a report also wants to know of the two tables, and only the data owner may see.
+/// Data that only the owner's report shows.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
-    /// The original as it was read: quasi-identifiers, then sensitive columns. Absent if the release has people of two tables.
+    /// The original: quasi-identifiers, then sensitive columns. Absent if the release has people of
+    /// two tables.
     pub(crate) original: Option<Folded>,
-    /// The columns before and after.
+    /// The value distributions of the columns before and after.
     pub(crate) marginals: Vec<Marginal>,
-    /// Some records beside published ones that fit them, with the names of the columns.
-    pub(crate) beside: (Vec<String>, Vec<Beside>),
+    /// The column names, and some records with published records that match them.
+    pub(crate) beside: (Vec<String>, Vec<MatchedRecord>),
 }
 
-/// What is measured, and with which questions.
+/// A request to measure a release.
 pub(crate) struct Measuring<'a> {
     pub(crate) case: &'a Case,
-    pub(crate) ask: Option<&'a Ask>,
+    pub(crate) ask: Option<&'a UtilityRequest>,
     pub(crate) kept: Option<&'a mut Kept>,
 }
 
-/// What a publication answers.
+/// The results of a publication.
 pub(crate) struct Measured {
     pub(crate) tally: Tally,
-    /// Original and release on common lines, if there is anything to compare.
+    /// Original and release on common domains, if there is anything to compare.
     pub(crate) comparison: Option<Comparison>,
 }
 
 impl Measuring<'_> {
-    /// Opens the table the release was made from.
+    /// Opens the original table.
     pub(crate) fn open_original(&self) -> Result<Source> {
         let Some(original) = &self.case.judging.original else {
-            return Err(Error::job("which table was the release made from?").help("name the original"));
+            return Err(Error::job("the original table is not given").help("name the original"));
         };
         open_input(original)
     }
@@ -99,38 +103,46 @@ impl Measuring<'_> {
     pub(crate) fn encode(&self, folded: Folded, source: &Source) -> Result<Dataset> {
         if folded.records() == 0 {
             return Err(Error::input(
-                "the original has no records, or all of them lack a value that matters",
+                "the original has no records, or all of them have a missing value in a \
+                 quasi-identifier or sensitive column",
             ));
         }
-        self.case.reading.encode(folded, &|name, text| source.locate(name, text).ok().flatten())
+        self.case
+            .reading
+            .for_measuring()
+            .encode(folded, &|name, text| source.locate(name, text).ok().flatten())
     }
 }
 
-/// The error about a release with more records than its original.
+/// Returns the error about a release with more records than its original.
 pub(crate) fn too_many(published: u64, records: u64) -> Error {
     Error::input(format!("the release has {published} records, the original only {records}"))
         .help("is it a release of this table, read with the same `missing` and `on_missing`?")
 }
 
-/// Measures what the cells of a release lost against the original the judging names and, if that is asked, what the release is
-/// still good for. Domains come from the original and the hierarchies.
-pub fn measure(judging: &Judging, ask: Option<&Ask>, progress: &dyn Progress) -> Result<Measurement> {
+/// Measures the information loss of a release against its original and, if requested, its utility.
+/// Domains come from the original and the hierarchies.
+pub fn measure(
+    judging: &Judging,
+    ask: Option<&UtilityRequest>,
+    progress: &dyn Progress,
+) -> Result<Measurement> {
     if let Some(ask) = ask {
         ask.check()?;
     }
     measured(&Case::open(judging)?, ask, None, progress)
 }
 
-/// The same, with what a report draws.
+/// Measures a release, and stores the data for the owner's report in `kept`.
 pub(crate) fn measured(
     case: &Case,
-    ask: Option<&Ask>,
+    ask: Option<&UtilityRequest>,
     kept: Option<&mut Kept>,
     progress: &dyn Progress,
 ) -> Result<Measurement> {
     case.need_quasi()?;
-    // Some measures read means of groups as the numbers they are.
-    if !ask.is_some_and(Ask::reads_means) {
+    // Some measures read group means as numbers.
+    if !ask.is_some_and(UtilityRequest::reads_means) {
         case.need_ranges()?;
     }
     case.need_hierarchies()?;
@@ -142,7 +154,7 @@ pub(crate) fn measured(
         (Some(comparison), Some(ask)) => Some(Utility::new(&comparison, ask, layout, progress)?),
         _ => None,
     };
-    let audience = Audience::decide(Fact::MeasuredOverTheTable, case.withheld_in_secret());
+    let audience = Audience::decide(Fact::MeasuredOverTheTable, case.hides_suppression());
     let weighted = crate::weights::utility(case, progress)?;
     Ok(Measurement { tally, utility, weighted, owner_only: !audience.is_everybody() })
 }

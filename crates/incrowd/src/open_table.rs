@@ -1,5 +1,6 @@
-//! A table that is released again and again while somebody tries out what to promise. What was folded once is kept in memory, so
-//! that another k does not read the table again. A release is made, read back and judged as any other.
+//! A table that is released repeatedly while the user tries out models. Folds are kept in memory,
+//! so that another k does not read the table again. Each release is made, read back and verified
+//! like any other.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,31 +8,32 @@ use std::time::SystemTime;
 
 use incrowd_core::{Error, Folded, Plan, Progress, Result};
 use incrowd_engine::{
-    Beside, Embedded, Engine, FoldSpec, MemoryStore, Note, Output, Places, ReadBack, Receipt, Source,
+    Embedded, Engine, ExaminedColumns, FoldSpec, MemoryStore, Note, Output, Places, ReadBack,
+    Receipt, Source,
 };
 
 use crate::insight::Insight;
 use crate::job::{self, Job, Table};
-use crate::pipeline::{Released, anonymize_looking};
+use crate::pipeline::{Released, anonymize_with_insight};
 use crate::reading::open_input;
 
-/// How many folds are kept: a table has a new one when its roles change.
+/// The maximum number of kept folds. A change of roles needs a new fold.
 const KEPT: usize = 4;
-/// Tables with more distinct rows than this are read again.
+/// Folds with more distinct rows than this are not kept.
 const MOST_ROWS: usize = 20_000_000;
 
-/// What a fold was made of: where, how and when.
+/// The key of a fold: table, specification, and size and time of its files.
 #[derive(PartialEq)]
-struct Made {
+struct FoldKey {
     table: Table,
     spec: FoldSpec,
     files: Vec<(PathBuf, u64, Option<SystemTime>)>,
 }
 
-/// A table that stays open.
+/// A table with its kept folds.
 #[derive(Default)]
 pub struct OpenTable {
-    folds: Mutex<Vec<(Made, Arc<Folded>)>>,
+    folds: Mutex<Vec<(FoldKey, Arc<Folded>)>>,
 }
 
 // Cells must not reach logs.
@@ -42,42 +44,48 @@ impl std::fmt::Debug for OpenTable {
 }
 
 impl OpenTable {
-    /// Nothing is read until a release is asked for.
+    /// Creates it. Nothing is read until a release is requested.
     pub fn new() -> OpenTable {
         OpenTable::default()
     }
 
-    /// Makes a release in memory, verified on its serialized bytes, and says what the owner sees of it.
-    pub fn anonymize(&self, job: &Job, progress: &dyn Progress) -> Result<(Released, Option<Insight>)> {
+    /// Makes a release in memory, verified on its serialized bytes, and the owner's preview of it.
+    pub fn anonymize(
+        &self,
+        job: &Job,
+        progress: &dyn Progress,
+    ) -> Result<(Released, Option<Insight>)> {
         let mut job = job.clone();
-        let output = || job::Output { path: PathBuf::from("release.arrow"), ..job::Output::default() };
+        let output =
+            || job::Output { path: PathBuf::from("release.arrow"), ..job::Output::default() };
         job.output.get_or_insert_with(output);
-        // Formulas are a matter of text.
+        // Formulas exist in text only.
         job.output.iter_mut().for_each(|output| output.csv_safe = false);
         let store = MemoryStore::new();
         let inner = Embedded::new(open_input(&job.input)?, store.clone());
-        let mut engine = Remembering { inner, open: self, table: job.input.table() };
+        let mut engine = CachingEngine { inner, open: self, table: job.input.table() };
         let mut insight = None;
-        let report = anonymize_looking(&mut engine, &job, Some(&mut insight), progress)?;
+        let report = anonymize_with_insight(&mut engine, &job, Some(&mut insight), progress)?;
         let (tables, _) = store.released().ok_or_else(|| Error::bug("nothing was published"))?;
         Ok((Released { tables, report }, insight))
     }
 
-    /// How many folds are in memory.
+    /// Returns the number of kept folds.
     pub fn kept(&self) -> usize {
         self.folds.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    fn find(&self, made: &Made) -> Option<Arc<Folded>> {
+    fn find(&self, key: &FoldKey) -> Option<Arc<Folded>> {
         let mut folds = self.folds.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = folds.iter().position(|(known, _)| known == made)?;
+        let at = folds.iter().position(|(known, _)| known == key)?;
+        // The fold moves to the end: the least recently used one is dropped first.
         let found = folds.remove(at);
         let folded = found.1.clone();
         folds.push(found);
         Some(folded)
     }
 
-    fn keep(&self, made: Made, folded: &Folded) {
+    fn keep(&self, key: FoldKey, folded: &Folded) {
         if folded.rows() > MOST_ROWS {
             return;
         }
@@ -85,34 +93,40 @@ impl OpenTable {
         if folds.len() == KEPT {
             folds.remove(0);
         }
-        folds.push((made, Arc::new(folded.clone())));
+        folds.push((key, Arc::new(folded.clone())));
     }
 }
 
-/// An engine that folds no table twice.
-struct Remembering<'a> {
+/// An engine that reuses the folds of an [`OpenTable`].
+struct CachingEngine<'a> {
     inner: Embedded,
     open: &'a OpenTable,
     table: Table,
 }
 
-impl Engine for Remembering<'_> {
+impl Engine for CachingEngine<'_> {
     fn columns(&self) -> &[String] {
         self.inner.columns()
     }
 
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
-        // Who reads the records again needs to know which of them became which row.
+        // Cells of passthrough columns stay with the engine that has read them.
         // Whether a table of a database was changed nobody can tell.
-        if spec.replay || self.inner.source().files().any(incrowd_engine::is_database) {
+        if !spec.passthrough.is_empty()
+            || self.inner.source().files().any(incrowd_engine::is_database)
+        {
             return self.inner.fold(spec, progress);
         }
-        let made = Made { table: self.table.clone(), spec: spec.clone(), files: stamps(self.inner.source()) };
-        if let Some(folded) = self.open.find(&made) {
+        let key = FoldKey {
+            table: self.table.clone(),
+            spec: spec.clone(),
+            files: stamps(self.inner.source()),
+        };
+        if let Some(folded) = self.open.find(&key) {
             return Ok((*folded).clone());
         }
         let folded = self.inner.fold(spec, progress)?;
-        self.open.keep(made, &folded);
+        self.open.keep(key, &folded);
         Ok(folded)
     }
 
@@ -146,7 +160,7 @@ impl Engine for Remembering<'_> {
         &self,
         table: usize,
         columns: &[String],
-        beside: Beside<'_>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         self.inner.read_back(table, columns, beside, progress)
@@ -169,12 +183,12 @@ impl Engine for Remembering<'_> {
     }
 }
 
-/// By these a changed file is noticed.
+/// Returns size and modification time of the files, by which changes are detected.
 fn stamps(source: &Source) -> Vec<(PathBuf, u64, Option<SystemTime>)> {
     let stamp = |path: &Path| {
-        let seen = std::fs::metadata(path).ok();
-        let size = seen.as_ref().map_or(0, std::fs::Metadata::len);
-        (path.to_owned(), size, seen.and_then(|seen| seen.modified().ok()))
+        let metadata = std::fs::metadata(path).ok();
+        let size = metadata.as_ref().map_or(0, std::fs::Metadata::len);
+        (path.to_owned(), size, metadata.and_then(|metadata| metadata.modified().ok()))
     };
     source.files().map(stamp).collect()
 }

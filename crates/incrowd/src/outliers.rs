@@ -1,4 +1,4 @@
-//! How many outliers does a table have, and how many of them can be hidden at all?
+//! Counts the outliers of a table, and those that can be hidden.
 
 use incrowd_core::model::Promise;
 use incrowd_core::outlier::{Density, Forced};
@@ -14,31 +14,32 @@ use crate::reading::Reading;
 pub struct OutlierProfile {
     /// The sensitive column.
     pub column: String,
-    /// The quasi-identifiers distance is measured on.
+    /// The quasi-identifiers on which distance is measured.
     pub attributes: Vec<String>,
-    /// What share of the records must be far.
+    /// The share of the records that must be farther away than `d`.
     pub p: f64,
-    /// How far is far.
+    /// The distance.
     pub d: f64,
-    /// What makes an outlier by density, if that decides and not p and d.
+    /// The density criterion, if it is used in place of p and d.
     pub density: Option<Density>,
-    /// How many records there are, those with a missing value left out.
+    /// The number of records without missing values.
     pub records: u64,
-    /// How many distinct points they have on the distance attributes.
+    /// The number of distinct points on the distance attributes.
     pub points: u64,
-    /// The outliers, and how many can be kept.
+    /// The outliers, and the number that can be kept.
     pub forced: Forced,
 }
 
 impl OutlierProfile {
-    /// The answer as JSON.
+    /// Returns the profile as JSON.
     pub fn to_json(&self) -> Json {
         json!({
             "column": self.column,
             "distance_attributes": self.attributes,
             "p": self.p,
             "d": self.d,
-            "lof": self.density.map(|lof| json!({ "neighbours": lof.neighbours, "threshold": lof.threshold })),
+            "lof": self.density
+                .map(|lof| json!({ "neighbours": lof.neighbours, "threshold": lof.threshold })),
             "records": self.records,
             "points": self.points,
             "outliers": forced_json(&self.forced),
@@ -46,9 +47,13 @@ impl OutlierProfile {
     }
 }
 
-/// Counts the outliers of the table of `job.input`, on the job's quasi-identifiers and sensitive columns, as the parameters of
-/// plain-k-anonymity say.
-pub fn outliers(job: &Job, params: &[(String, Value)], progress: &dyn Progress) -> Result<OutlierProfile> {
+/// Counts the outliers of the table of `job.input` on the job's quasi-identifiers and sensitive
+/// columns. `params` are the parameters of plain-k-anonymity.
+pub fn outliers(
+    job: &Job,
+    params: &[(String, Value)],
+    progress: &dyn Progress,
+) -> Result<OutlierProfile> {
     let mut roles = job.roles();
     crate::reading::resolve_columns(
         &mut roles.columns,
@@ -73,7 +78,7 @@ pub fn outliers(job: &Job, params: &[(String, Value)], progress: &dyn Progress) 
     let Some(outliers) = bound.outliers() else {
         return Err(Error::bug("plain-k-anonymity knows no outliers"));
     };
-    let Some(forced) = Forced::of(&[(outliers, bound.asks_corners())], &data) else {
+    let Some(forced) = Forced::of(&[(outliers, bound.checks_corners())], &data) else {
         return Err(Error::bug("outliers were bound and not found"));
     };
     Ok(OutlierProfile {

@@ -1,65 +1,68 @@
-//! The main job, from a table to a verified release.
+//! The pipeline from an input table to a verified release.
 
 use std::path::PathBuf;
 
-use incrowd_audit::{Alone, Verification};
+use incrowd_audit::{UniqueRecords, Verification};
 use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::Tally;
-use incrowd_core::{Error, Progress, Result};
+use incrowd_core::{Error, Progress, Result, Spellings};
 use incrowd_engine::{
-    Embedded, Engine, FileStore, MemoryStore, PostgresStore, ReleasedTable, Sent, Store, is_database,
+    Embedded, Engine, FileStore, MemoryStore, PostgresStore, ReleasedTable, Sent, Store,
+    is_database,
 };
 use incrowd_recode::{Outcome, Reported};
 use serde_json::{Value as Json, json};
 
-use crate::as_it_is;
 use crate::checked::CheckedJob;
 use crate::in_parts;
 use crate::insight::Insight;
 use crate::job::{Job, Output};
 use crate::make::{Made, Records, make};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
-use crate::manifest::{PERSONS, PersonsEntry, RecordsEntry, SigningKey, WrittenEntry, file_name, parameters};
+use crate::manifest::{
+    PERSONS, PersonsEntry, RecordsEntry, SigningKey, WrittenEntry, file_name, parameters,
+};
 use crate::publication::joined::JoinReport;
 use crate::publication::{Publication, TablePlace};
 use crate::reading::{open_input, resolve_columns};
 use crate::release::{Release, Verified};
 use crate::suppression::{FileKeys, SuppressionReport};
+use crate::unmodified;
 
-/// What happened, for the person who asked. The manifest in it is public; the rest is for the owner of the data.
+/// The result of a job. The manifest is public; all other fields are for the data owner.
 #[derive(Debug)]
 pub struct Report {
     /// The manifest as written.
     pub manifest: Manifest,
-    /// Where it is.
+    /// The path of the manifest.
     pub manifest_path: PathBuf,
-    /// The tables of the release in their places; those that are not for the public are in no manifest.
+    /// The paths of the tables of the release. Private tables are not listed in the manifest.
     pub tables: Vec<PathBuf>,
-    /// How many records went where.
+    /// The numbers of records read, suppressed and published.
     pub records: Records,
-    /// How many distinct rows the records folded into.
+    /// The number of distinct rows.
     pub distinct_rows: u64,
-    /// What verification found on the written bytes.
+    /// The verification of the written bytes.
     pub verification: Verification,
-    /// What the release cost.
+    /// The information loss of the release.
     pub tally: Tally,
-    /// Columns that were left out because the job does not name them.
+    /// Columns that are not published because the job does not name them.
     pub dropped_columns: Vec<String>,
-    /// What a person should know, in words.
+    /// Warnings, each a sentence.
     pub warnings: Vec<String>,
-    /// How many records have a missing value, by column, where there are any.
+    /// The number of missing values by column, for columns with any.
     pub missing: Vec<(String, u64)>,
-    /// How many records name no person, where persons are counted: each counts as one.
+    /// The number of records without a person identifier. Each counts as one person.
     pub unnamed: u64,
-    /// What else the algorithm knows.
+    /// The algorithm's own report.
     pub algorithm_report: Reported,
-    /// What only the publisher can know of a release with people of an external table.
+    /// Private data about a release with an external table.
     pub joined: Option<JoinReport>,
-    /// What was withheld before anything else.
+    /// The suppression step before the algorithm.
     pub suppression: Option<SuppressionReport>,
-    /// Who is alone in what is published as it is, if anything is.
-    pub alone: Option<Alone>,
-    /// What the database sent, if the table lies in one.
+    /// Unique records on unmodified columns, if there are such columns.
+    pub alone: Option<UniqueRecords>,
+    /// The number of rows that the database sent, if the table is in a database.
     pub sent: Option<Sent>,
     pub(crate) publication: &'static dyn Publication,
 }
@@ -67,16 +70,16 @@ pub struct Report {
 /// A release in memory.
 #[derive(Debug)]
 pub struct Released {
-    /// Its tables; the first one is the release, or the one in which people are looked for.
+    /// The tables. The first one contains the quasi-identifiers.
     pub tables: Vec<ReleasedTable>,
-    /// What happened.
+    /// The result of the job.
     pub report: Report,
 }
 
-/// Makes a release, verifies it on the bytes to be published, and puts it in place with its manifest. On any error nothing
-/// is put in place and nothing is left behind.
+/// Makes a release, verifies the bytes to be published, and publishes them with their manifest. On
+/// an error nothing is published and no staged file remains.
 ///
-/// Pages about the release are made from the release in its place; if one of them cannot be made, the release stays.
+/// Reports are made from the published release. If a report fails, the release stays.
 pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     let pages = crate::report::targets(job)?;
     let in_database = job.output.as_ref().is_some_and(|output| is_database(&output.path));
@@ -86,16 +89,21 @@ pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
     };
     let mut engine = Embedded::with_store(open_input(&job.input)?, store);
     let report = anonymize_with(&mut engine, job, progress)?;
-    crate::report::write_pages(job, &pages, progress)
-        .map_err(|e| e.help("the release and its manifest are in place; only the report is missing"))?;
+    progress.published(&report.path().to_string());
+    crate::report::write_pages(job, &pages, progress).map_err(|e| {
+        e.help("the release and its manifest are in place; only the report is missing")
+    })?;
     Ok(report)
 }
 
-/// Makes a release in memory, verified on its serialized bytes. The job need not say where it goes.
+/// Makes a release in memory and verifies its serialized bytes. The job needs no output path.
 pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Released> {
     let mut job = job.clone();
-    job.output.get_or_insert_with(|| Output { path: PathBuf::from("release.arrow"), ..Output::default() });
-    // Formulas are a matter of text.
+    job.output.get_or_insert_with(|| Output {
+        path: PathBuf::from("release.arrow"),
+        ..Output::default()
+    });
+    // Formulas exist in text only.
     job.output.iter_mut().for_each(|output| output.csv_safe = false);
     let store = MemoryStore::new();
     let mut engine = Embedded::new(open_input(&job.input)?, store.clone());
@@ -104,13 +112,17 @@ pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Release
     Ok(Released { tables, report })
 }
 
-/// The whole way with any engine.
-pub fn anonymize_with(engine: &mut dyn Engine, job: &Job, progress: &dyn Progress) -> Result<Report> {
-    anonymize_looking(engine, job, None, progress)
+/// Runs the whole pipeline with any engine.
+pub fn anonymize_with(
+    engine: &mut dyn Engine,
+    job: &Job,
+    progress: &dyn Progress,
+) -> Result<Report> {
+    anonymize_with_insight(engine, job, None, progress)
 }
 
-/// The same, with what the owner sees of the release while it is made.
-pub(crate) fn anonymize_looking(
+/// Runs the whole pipeline and stores the owner's view of the release in `insight`.
+pub(crate) fn anonymize_with_insight(
     engine: &mut dyn Engine,
     job: &Job,
     insight: Option<&mut Option<Insight>>,
@@ -132,8 +144,10 @@ fn release(
     let (tables, mut places) = job.places()?;
     places.dialect = job.dialect(engine.source())?;
     engine.begin(&places)?;
+    let replaced = crate::replacing::check(&engine.occupied()?, &places, &tables)?;
     let signing = job.job.output.as_ref().and_then(|output| output.sign.as_deref());
-    let signing = signing.map(SigningKey::read_or_make).transpose().map_err(|e| e.at("output.sign"))?;
+    let signing =
+        signing.map(SigningKey::read_or_make).transpose().map_err(|e| e.at("output.sign"))?;
     let keys = FileKeys::new(job.job.suppression.as_ref());
     let (made, release, sent) = match in_parts::stage(engine, &keys, job, progress)? {
         Some((made, staged)) => {
@@ -156,20 +170,29 @@ fn release(
     let mut manifest = manifest(job, &made, &release.state, &tables);
     manifest.job.written = WrittenEntry::of(places.dialect, &made.shape);
     manifest.seal(signing.as_ref())?;
-    if let Some(withholding) = &made.withholding {
-        release.note(|journal| withholding.note(&keys, &manifest.digest, journal))?;
+    if let Some(step) = &made.suppression {
+        release.note(|journal| step.note(&keys, &manifest.digest, journal))?;
     }
     let verified = release.publish(&manifest)?;
     let records = records(&made, &verified);
     let mut warnings = job.warnings.clone();
+    warnings.extend(replaced);
     warnings.extend(crate::guarantee::misfits(&made.domains, &job.reading()));
+    warnings.extend(made.means.iter().flat_map(|means| means.warnings(&made.domains)));
+    warnings.extend(crate::guarantee::too_many_digits(&made.domains, &job.reading()));
+    let column = |(name, own): &(String, Spellings)| own.warnings(name, "value", "values");
+    warnings.extend(made.spellings.iter().flat_map(column));
+    if let (Some(persons), Some(name)) = (&made.persons, &job.job.input.person) {
+        warnings.extend(persons.spellings.warnings(name, "person", "persons"));
+    }
     warnings.extend(made.repeating.iter().map(|name| {
         format!(
-            "identifier `{name}` occurs in several records, and k records need not be k people; if it tells persons apart, \
+            "identifier `{name}` occurs in several records, and k records need not be k people; \
+             if it identifies persons, \
              count them with `[input] person`"
         )
     }));
-    warnings.extend(verified.alone.iter().flat_map(as_it_is::warnings));
+    warnings.extend(verified.alone.iter().flat_map(unmodified::warnings));
     warnings.extend(made.joined.iter().flat_map(|joined| joined.warnings.clone()));
     Ok(Report {
         manifest,
@@ -194,19 +217,19 @@ fn release(
 
 fn records(made: &Made, verified: &Verified) -> Records {
     let in_table = verified.files.first().map_or(0, |file| file.records);
-    let withheld = made.withholding.as_ref().map_or(0, |held| held.total());
+    let suppressed = made.suppression.as_ref().map_or(0, |step| step.total());
     Records {
         read: made.read,
         dropped_missing: made.dropped_missing,
-        suppressed: verified.absent + made.starred + withheld,
+        suppressed: verified.absent + made.starred + suppressed,
         published: made.microdata.unwrap_or(in_table - made.starred),
     }
 }
 
-/// How many persons went where, if they were asked for.
+/// Returns the numbers of persons, if models count persons.
 fn persons(made: &Made, verification: &Verification) -> Option<PersonsEntry> {
     let own = made.persons.as_ref()?;
-    // Where nobody has several records, a record is a person.
+    // If no person has several records, a record is a person.
     let found = verification.persons;
     let published = found.map_or(verification.records, |found| found.published);
     Some(PersonsEntry {
@@ -218,10 +241,10 @@ fn persons(made: &Made, verification: &Verification) -> Option<PersonsEntry> {
     })
 }
 
-/// What everybody is told of a release.
+/// Builds the public manifest of a release.
 fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TablePlace]) -> Manifest {
     let Records { read, dropped_missing, suppressed, published } = records(made, verified);
-    let suppression = made.withholding.as_ref().map(|held| held.entry());
+    let suppression = made.suppression.as_ref().map(|step| step.entry());
     let test = suppression.as_ref().is_some_and(|step| step.test);
     let files = tables.iter().filter(|table| table.public).zip(&verified.files);
     let mut manifest = Manifest {
@@ -238,10 +261,14 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
         metrics: Metrics::of(&verified.tally),
         algorithm: AlgorithmEntry {
             name: job.method.card.name.to_owned(),
-            // A seed helps nobody but whoever wants to know who stood where.
+            // A seed could help to reconstruct which record was in which group.
             params: parameters(&job.method.params, &["seed"]),
             levels: made.levels.clone(),
-            taken: made.algorithm_report.as_ref().and_then(|report| report.taken()).map(str::to_owned),
+            taken: made
+                .algorithm_report
+                .as_ref()
+                .and_then(|report| report.taken())
+                .map(str::to_owned),
         },
         digest: verified.files.first().map(|file| file.digest.clone()).unwrap_or_default(),
         sensitive_groups: None,
@@ -254,14 +281,19 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
             })
             .collect(),
         suppression,
-        test: test.then(|| "made with a stated seed: whoever has it can tell what was withheld".to_owned()),
+        test: test.then(|| {
+            "made with a fixed seed: anyone who knows it can infer what was suppressed".to_owned()
+        }),
         ..Manifest::default()
     };
-    let (all, without) =
-        (manifest.persons, |entry: PersonsEntry| PersonsEntry { read: None, dropped: None, ..entry });
+    let (all, without) = (manifest.persons, |entry: PersonsEntry| PersonsEntry {
+        read: None,
+        dropped: None,
+        ..entry
+    });
     manifest.records.dropped_missing = Some(dropped_missing);
-    // The size of the table would tell how many records were withheld.
-    if Audience::decide(Fact::SizeOfTheTable, manifest.withheld_in_secret()).is_everybody() {
+    // The size of the table would reveal how many records were suppressed.
+    if Audience::decide(Fact::SizeOfTheTable, manifest.hides_suppression()).is_everybody() {
         (manifest.records.read, manifest.records.suppressed) = (Some(read), Some(suppressed));
     } else {
         manifest.persons = all.map(without);
@@ -271,18 +303,18 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
 }
 
 impl Report {
-    /// Where the first table of the release is.
+    /// Returns the path of the first table of the release.
     pub(crate) fn path(&self) -> std::path::Display<'_> {
         self.tables.first().unwrap_or(&self.manifest_path).display()
     }
 
-    /// What became of the records, as the algorithm's report puts itself beside it.
+    /// Returns the numbers of records for the algorithm's report.
     pub fn outcome(&self) -> Outcome {
         let Records { suppressed, published, .. } = self.records;
         Outcome { records: published + suppressed, suppressed }
     }
 
-    /// The manifest, and under `private` what else is known and not meant for the public.
+    /// Returns the manifest as JSON; the key `private` contains data for the owner only.
     pub fn to_json(&self) -> Json {
         let mut answer = self.manifest.to_json();
         if let Some(report) = &self.algorithm_report {
@@ -305,7 +337,7 @@ impl Report {
             answer["private"]["database"] = json!({ "sent": sent.rows, "grouped": sent.grouped });
         }
         if let Some(found) = &self.alone {
-            answer["private"]["singling_out"] = as_it_is::to_json(found);
+            answer["private"]["singling_out"] = unmodified::to_json(found);
         }
         if let Some(found) = &self.verification.persons {
             answer["private"]["persons"] =

@@ -1,21 +1,22 @@
-//! Opening tables, and turning what they hold into what models and algorithms see.
+//! Opening tables, and encoding their content for models and algorithms.
 
 use std::path::Path;
 
 use incrowd_core::dataset::EncodeError;
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{
-    Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress, Publish,
-    Result, Role, Schema, SensitiveSpec, spelling,
+    Code, ColumnSpec, Dataset, Error, Folded, FoldedColumn, HierarchySpec, Population, Progress,
+    Publish, Result, Role, Schema, SensitiveSpec, spelling,
 };
 use incrowd_engine::{
-    Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, is_database, recover_beside,
+    Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, is_database,
+    is_remote, refuse_interrupted,
 };
 
 use crate::job::{ColumnJob, Input, OnMissing, Output, PopulationJob, RoleName, Roles, Table};
 use crate::manifest::Manifest;
 
-/// What a reader of a table is told instead of finding it out.
+/// Returns the reader options that the job states. All others are detected.
 pub(crate) fn options(table: &Table) -> Result<Options> {
     let named = |name: &str| {
         Format::named(name).ok_or_else(|| {
@@ -32,7 +33,12 @@ pub(crate) fn options(table: &Table) -> Result<Options> {
 pub(crate) fn open(table: &Table) -> Result<Source> {
     match &table.memory {
         Some(batches) => Source::of_batches(batches),
-        None => Source::open(&table.paths, &options(table)?),
+        None => {
+            let mut files =
+                table.paths.iter().filter(|path| !is_database(path) && !is_remote(path));
+            files.try_for_each(|path| refuse_interrupted(path))?;
+            Source::open(&table.paths, &options(table)?)
+        }
     }
 }
 
@@ -41,13 +47,14 @@ pub(crate) fn open_input(input: &Input) -> Result<Source> {
     open(&input.table()).map_err(|e| e.at("input.path"))
 }
 
-/// Opens a published table. What incrowd wrote need not be sniffed: its manifest or its name tells how.
+/// Opens a published table. The format of a table written by incrowd is not detected: its manifest
+/// or its name defines it.
 pub(crate) fn open_release(table: &Table, manifest: Option<&Manifest>) -> Result<Source> {
     if let Some(batches) = &table.memory {
         return Source::of_batches(batches);
     }
     for path in table.paths.iter().filter(|path| !is_database(path)) {
-        recover_beside(path)?;
+        refuse_interrupted(path)?;
     }
     let mut options = Options { digest: true, ..options(table)? };
     if let (Some(manifest), None, [path]) = (manifest, options.delimiter, table.paths.as_slice()) {
@@ -61,13 +68,14 @@ pub(crate) fn open_release(table: &Table, manifest: Option<&Manifest>) -> Result
     Source::open(&table.paths, &options)
 }
 
-/// Opens another file of a release.
+/// Opens a further file of a release.
 pub(crate) fn open_beside(path: &Path, manifest: Option<&Manifest>) -> Result<Source> {
     let known = Manifest::default();
     open_release(&Table::file(path), Some(manifest.unwrap_or(&known)))
 }
 
-/// How a release of a table is written in text: as the table is, unless the job or the name of the file says otherwise.
+/// Returns the text format of a release: that of the input unless the job or the file name sets
+/// another.
 pub(crate) fn dialect(source: &Source, output: &Output) -> Dialect {
     let by_name = delimiter_of(&output.path);
     let name = output.path.to_string_lossy().to_lowercase();
@@ -85,7 +93,7 @@ pub(crate) fn dialect(source: &Source, output: &Output) -> Dialect {
     }
 }
 
-/// The columns of a table by their roles, and how their cells are read.
+/// The columns of a table by role, with the rules for reading their cells.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
     pub(crate) quasi: Vec<(String, ColumnSpec)>,
@@ -94,7 +102,7 @@ pub(crate) struct Reading {
     pub(crate) on_missing: OnMissing,
 }
 
-/// How a sensitive column's values relate to each other, as a job says.
+/// Returns the specification of a sensitive column: type, hierarchy, categories.
 pub(crate) fn sensitive_spec(column: &ColumnJob) -> SensitiveSpec {
     SensitiveSpec {
         kind: column.spec.kind,
@@ -106,25 +114,39 @@ pub(crate) fn sensitive_spec(column: &ColumnJob) -> SensitiveSpec {
 }
 
 impl Reading {
-    /// By the roles that are named.
+    /// Creates it from named roles.
     pub(crate) fn of_roles(roles: &Roles) -> Reading {
-        let of = |role: RoleName| roles.columns.iter().filter(move |(_, column)| column.role == role);
+        let of =
+            |role: RoleName| roles.columns.iter().filter(move |(_, column)| column.role == role);
         Reading {
             quasi: of(RoleName::Quasi).map(|(name, c)| (name.clone(), c.spec.clone())).collect(),
-            sensitive: of(RoleName::Sensitive).map(|(name, c)| (name.clone(), sensitive_spec(c))).collect(),
+            sensitive: of(RoleName::Sensitive)
+                .map(|(name, c)| (name.clone(), sensitive_spec(c)))
+                .collect(),
             missing: roles.missing.clone(),
             on_missing: roles.on_missing,
         }
     }
 
-    /// By the schema of a checked job.
+    /// Creates it from the schema of a checked job.
     pub(crate) fn of_schema(schema: &Schema, input: &Input) -> Reading {
         Reading {
             quasi: schema.quasi().map(|(name, spec)| (name.to_owned(), spec.clone())).collect(),
-            sensitive: schema.sensitive().map(|(name, spec)| (name.to_owned(), spec.clone())).collect(),
+            sensitive: schema
+                .sensitive()
+                .map(|(name, spec)| (name.to_owned(), spec.clone()))
+                .collect(),
             missing: input.missing.clone(),
             on_missing: input.on_missing,
         }
+    }
+
+    /// Returns a copy for measuring a release: on the original values, before `top`, `bottom` and
+    /// `min_level`.
+    pub(crate) fn for_measuring(&self) -> Reading {
+        let quasi =
+            self.quasi.iter().map(|(name, spec)| (name.clone(), spec.for_measuring())).collect();
+        Reading { quasi, ..self.clone() }
     }
 
     pub(crate) fn quasi_names(&self) -> Vec<&str> {
@@ -135,7 +157,7 @@ impl Reading {
         self.sensitive.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// All names, quasi-identifiers first.
+    /// Returns all names, quasi-identifiers first.
     pub(crate) fn names(&self) -> Vec<String> {
         self.quasi_names().into_iter().chain(self.sensitive_names()).map(str::to_owned).collect()
     }
@@ -144,29 +166,31 @@ impl Reading {
         self.quasi.iter().map(|(_, spec)| spec.clone()).collect()
     }
 
-    /// The text under which a kept missing value is published: the first marker that shows.
+    /// Returns the text that is published for a kept missing value: the first marker that is not
+    /// empty.
     pub(crate) fn missing_label(&self) -> &str {
         self.missing.iter().find(|m| !m.is_empty()).map_or("", String::as_str)
     }
 
-    /// What is folded of a table that has some of these columns.
+    /// Returns the fold specification for a table with these columns.
     pub(crate) fn fold_spec(&self, columns: Vec<String>) -> FoldSpec {
         let drop_missing = self.on_missing == OnMissing::Drop;
         FoldSpec { columns, missing: self.missing.clone(), drop_missing, ..FoldSpec::default() }
     }
 
-    /// Refuses a release of which nobody says which columns matter.
+    /// Refuses a release without known quasi-identifiers.
     pub(crate) fn need_quasi(&self) -> Result<()> {
         if self.quasi.is_empty() {
             return Err(Error::job("which columns are quasi-identifiers?").help(
-                "say it with `[columns] role = \"quasi\"`, or give the job; a manifest beside the table is read by itself",
+                "name them with `[columns] role = \"quasi\"`, or give the job; \
+                 a manifest next to the table is read automatically",
             ));
         }
         Ok(())
     }
 
-    /// Encodes a folded table whose columns are all of these; a value that does not fit is reported with its place, if that is
-    /// known, and never with its text.
+    /// Encodes a folded table that has all of these columns. An error about a value contains its
+    /// place, if known, and never its text.
     pub(crate) fn encode(
         &self,
         mut folded: Folded,
@@ -174,7 +198,7 @@ impl Reading {
     ) -> Result<Dataset> {
         let quasi: Vec<&ColumnSpec> = self.quasi.iter().map(|(_, spec)| spec).collect();
         let sensitive: Vec<&SensitiveSpec> = self.sensitive.iter().map(|(_, spec)| spec).collect();
-        // The texts are needed once more only if something does not fit.
+        // The texts are kept for error messages only.
         let texts: Vec<Vec<String>> = folded.columns.iter().map(|c| c.texts.clone()).collect();
         let names: Vec<String> = folded.columns.iter().map(|c| c.name.clone()).collect();
         self.publish(&mut folded);
@@ -190,7 +214,7 @@ impl Reading {
     }
 
     /// Encodes the folded table on lines that also hold the values of an external table.
-    pub(crate) fn encode_beside(
+    pub(crate) fn encode_with_external(
         &self,
         mut folded: Folded,
         others: &[FoldedColumn],
@@ -200,46 +224,59 @@ impl Reading {
         let columns: Vec<(String, u32)> =
             folded.columns.iter().map(|c| (c.name.clone(), c.texts.len() as u32)).collect();
         self.publish(&mut folded);
-        let encoded = Dataset::encode_beside(folded, &quasi, &sensitive, self.missing_label(), others);
+        let encoded =
+            Dataset::encode_with_external(folded, &quasi, &sensitive, self.missing_label(), others);
         encoded.map_err(|EncodeError { column, misfit }| {
             let (name, own) = &columns[column];
             if misfit.code.is_some_and(|code| code >= *own) {
                 return Error::input(format!("the external table: {}", misfit.error.message()))
-                    .help(format!("column `{name}` must hold what that of the table holds"))
+                    .help(format!("its column `{name}` must have the type of the table's column"))
                     .at("external.path");
             }
             misfit.error.at(format!("columns.{name}"))
         })
     }
 
-    /// Makes the sensitive values of a folded table what is published of them.
+    /// Replaces the sensitive values of a folded table by their published form.
     pub(crate) fn publish(&self, folded: &mut Folded) {
-        for (column, (_, spec)) in folded.columns[self.quasi.len()..].iter_mut().zip(&self.sensitive) {
+        for (column, (_, spec)) in
+            folded.columns[self.quasi.len()..].iter_mut().zip(&self.sensitive)
+        {
             as_published(column, spec);
         }
     }
 
-    /// Places the population on the lines of the table.
-    pub(crate) fn with_population(&self, data: Dataset, population: Option<&Folded>) -> Result<Dataset> {
+    /// Encodes the population on the domains of the table.
+    pub(crate) fn with_population(
+        &self,
+        data: Dataset,
+        population: Option<&Folded>,
+    ) -> Result<Dataset> {
         let Some(folded) = population else { return Ok(data) };
         let specs: Vec<&ColumnSpec> = self.quasi.iter().map(|(_, spec)| spec).collect();
         let placed = Population::place(folded, data.quasi(), &specs, self.missing_label());
         let placed = placed.map_err(|EncodeError { column, misfit }| {
             let name = &folded.columns[column].name;
             Error::input(format!("the population table: {}", misfit.error.message()))
-                .help(format!("column `{name}` must hold what that of the table holds"))
+                .help(format!("its column `{name}` must have the type of the table's column"))
                 .at("population.path")
         })?;
         Ok(data.with_population(placed))
     }
 
-    /// Folds a table of people over the quasi-identifiers.
-    pub(crate) fn fold_population(&self, people: &PopulationJob, progress: &dyn Progress) -> Result<Folded> {
+    /// Folds a population table over the quasi-identifiers.
+    pub(crate) fn fold_population(
+        &self,
+        people: &PopulationJob,
+        progress: &dyn Progress,
+    ) -> Result<Folded> {
         let table = people.table();
         let names: Vec<String> = self.quasi_names().into_iter().map(str::to_owned).collect();
         let fold = || -> Result<Folded> {
-            let mut folded = self.fold_all(&open(&table)?, "population table", names, None, progress)?;
-            // A population may hold what the release does not; what is no date there lies outside.
+            let mut folded =
+                self.fold_all(&open(&table)?, "population table", names, None, progress)?;
+            // A population may contain values that the release does not. Values that are not dates
+            // lie outside every range.
             for (column, (_, spec)) in folded.columns.iter_mut().zip(&self.quasi) {
                 spelling::unify(column, spec).map_err(|misfit| {
                     Error::input(format!("the population table: {}", misfit.error.message()))
@@ -250,21 +287,32 @@ impl Reading {
         fold().map_err(|e| e.at("population.path"))
     }
 
-    /// Folds the table a release was made from, its sensitive values as they are published.
-    pub(crate) fn fold_original(&self, original: &Input, progress: &dyn Progress) -> Result<Folded> {
+    /// Folds the original table, with its sensitive values in their published form.
+    pub(crate) fn fold_original(
+        &self,
+        original: &Input,
+        progress: &dyn Progress,
+    ) -> Result<Folded> {
         let named = |e: Error| match e.key() {
             Some(_) => e,
             None => e.at("input.path"),
         };
         let source = open(&original.table()).map_err(named)?;
-        if let Some(person) = original.person.as_ref().filter(|person| !source.columns().contains(person)) {
+        if let Some(person) =
+            original.person.as_ref().filter(|person| !source.columns().contains(person))
+        {
             let error = Error::input(format!("the original table has no column `{person}`"));
             return Err(error
                 .help_near(person, source.columns().iter().map(String::as_str))
                 .at("input.person"));
         }
-        let mut folded =
-            self.fold_all(&source, "original table", self.names(), original.person.clone(), progress)?;
+        let mut folded = self.fold_all(
+            &source,
+            "original table",
+            self.names(),
+            original.person.clone(),
+            progress,
+        )?;
         self.publish(&mut folded);
         Ok(folded)
     }
@@ -288,20 +336,22 @@ impl Reading {
         Ok(folded)
     }
 
-    /// Encodes an original as it was for the making.
+    /// Encodes an original table like the input of a release.
     pub(crate) fn encode_original(&self, folded: Folded) -> Result<Dataset> {
         let quasi: Vec<&ColumnSpec> = self.quasi.iter().map(|(_, spec)| spec).collect();
         let sensitive: Vec<&SensitiveSpec> = self.sensitive.iter().map(|(_, spec)| spec).collect();
-        Dataset::encode(folded, &quasi, &sensitive, self.missing_label())
-            .map_err(|failed| Error::input(format!("the original table: {}", failed.misfit.error.message())))
+        Dataset::encode(folded, &quasi, &sensitive, self.missing_label()).map_err(|failed| {
+            Error::input(format!("the original table: {}", failed.misfit.error.message()))
+        })
     }
 }
 
-/// Where only categories are published, categories are all that models may see.
+/// Replaces values by categories where only categories are published, so that models see nothing
+/// else.
 pub(crate) fn as_published(column: &mut FoldedColumn, spec: &SensitiveSpec) {
     if let (Some(Publish::Category), Some(categories)) = (spec.publish, &spec.categories) {
         for text in column.texts.iter_mut().skip(1) {
-            // A value without a category stays as it is, and is refused by the model that asks for its category.
+            // A value without a category is kept. A model that needs its category refuses it.
             if let Some(category) = categories.of(text) {
                 categories.name(category).clone_into(text);
             }
@@ -309,12 +359,12 @@ pub(crate) fn as_published(column: &mut FoldedColumn, spec: &SensitiveSpec) {
     }
 }
 
-/// The column in which the categories are published beside the values.
+/// Returns the name of the column of categories, if values and categories are both published.
 pub(crate) fn category_column(name: &str) -> String {
     format!("{name}_category")
 }
 
-/// The columns that are published of a sensitive column.
+/// Returns the columns that are published for a sensitive column.
 pub(crate) fn published_of(name: &str, spec: &SensitiveSpec) -> Vec<String> {
     let mut columns = vec![name.to_owned()];
     if spec.categories.is_some() && spec.publish == Some(Publish::Both) {
@@ -323,9 +373,15 @@ pub(crate) fn published_of(name: &str, spec: &SensitiveSpec) -> Vec<String> {
     columns
 }
 
-/// Whether a table passes columns through.
-pub(crate) fn carries(schema: &Schema) -> bool {
+/// Returns whether a table has passthrough columns.
+pub(crate) fn has_passthrough(schema: &Schema) -> bool {
     schema.published().any(|(_, role)| *role == Role::Passthrough)
+}
+
+/// The names of the columns that are published unchanged.
+pub(crate) fn passthrough_columns(schema: &Schema) -> Vec<String> {
+    let passed = schema.published().filter(|(_, role)| **role == Role::Passthrough);
+    passed.map(|(name, _)| name.to_owned()).collect()
 }
 
 fn with_place(error: &Error, place: &str) -> Error {
@@ -339,7 +395,7 @@ fn with_place(error: &Error, place: &str) -> Error {
     }
 }
 
-/// Reads the hierarchies that other columns of the table tell.
+/// Reads the hierarchies that are defined by other columns of the table.
 pub(crate) fn resolve_columns(
     columns: &mut [(String, ColumnJob)],
     missing: &[String],
@@ -361,14 +417,15 @@ pub(crate) fn resolve_columns(
                     .at(format!("columns.{name}.hierarchy")));
                 }
             }
-            let spec = FoldSpec { columns: names, missing: missing.to_vec(), ..FoldSpec::default() };
+            let spec =
+                FoldSpec { columns: names, missing: missing.to_vec(), ..FoldSpec::default() };
             *above = above.resolved(name, &source.fold(&spec, progress)?)?;
         }
     }
     Ok(())
 }
 
-/// A hierarchy of a column, with what other columns of the table tell filled in.
+/// Returns a hierarchy with the levels that other columns of the table define.
 pub fn read_columns(
     hierarchy: HierarchySpec,
     input: &Input,
@@ -382,7 +439,7 @@ pub fn read_columns(
     Ok(column.spec.hierarchy.unwrap_or(hierarchy))
 }
 
-/// The values of a column as its hierarchy spells them: dates as they are published.
+/// Returns the values of a column in the spelling of its hierarchy: dates in the published format.
 pub fn spelled(hierarchy: &HierarchySpec, column: &str, values: &[&str]) -> Result<Vec<String>> {
     let texts = std::iter::once("").chain(values.iter().copied()).map(str::to_owned).collect();
     let mut folded = FoldedColumn { name: column.to_owned(), texts };
@@ -392,13 +449,17 @@ pub fn spelled(hierarchy: &HierarchySpec, column: &str, values: &[&str]) -> Resu
     Ok(folded.texts)
 }
 
-/// The distinct values of one column of a table, those that count as missing left out.
+/// Returns the distinct values of one column, without missing values.
 pub fn column_values(input: &Input, column: &str, progress: &dyn Progress) -> Result<Vec<String>> {
     Ok(column_counts(input, column, progress)?.into_iter().map(|(value, _)| value).collect())
 }
 
-/// The same, each with the number of records that have it.
-pub fn column_counts(input: &Input, column: &str, progress: &dyn Progress) -> Result<Vec<(String, u64)>> {
+/// Returns the distinct values of one column with their numbers of records, without missing values.
+pub fn column_counts(
+    input: &Input,
+    column: &str,
+    progress: &dyn Progress,
+) -> Result<Vec<(String, u64)>> {
     let spec = FoldSpec {
         columns: vec![column.to_owned()],
         missing: input.missing.clone(),

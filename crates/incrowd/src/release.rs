@@ -1,28 +1,28 @@
-//! A release is under way until it is verified; only then can it be published.
+//! The states of a release: staged, verified, published. Only a verified release can be published.
 
 use std::path::Path;
 
-use incrowd_audit::{Alone, Verification};
+use incrowd_audit::{UniqueRecords, Verification};
 use incrowd_core::metric::Tally;
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Beside, Engine, Note, Seen};
+use incrowd_engine::{Engine, ExaminedColumns, Note, RecordValues};
 
-use crate::as_it_is;
 use crate::checked::{CheckedJob, need_sensitive};
 use crate::make::{Made, Staged};
 use crate::manifest::Manifest;
-use crate::publication::{Asked, ReadFile, References, StagedShelf, Tables};
+use crate::publication::{Asked, ReadFile, References, StagedTables, Tables};
 use crate::reading::Reading;
 use crate::suppression::SuppressionReport;
+use crate::unmodified;
 use crate::weights;
 
-/// Staged, but nobody has looked at it.
+/// The state of a staged release that is not verified.
 #[derive(Debug)]
 pub(crate) struct Unchecked {
     staged: Vec<Staged>,
 }
 
-/// Read back and found to keep every promise.
+/// The state of a verified release: its bytes were read back, and every model holds.
 #[derive(Clone, Debug)]
 pub(crate) struct Verified {
     pub(crate) verification: Verification,
@@ -30,16 +30,16 @@ pub(crate) struct Verified {
     pub(crate) tally: Tally,
     pub(crate) files: Vec<ReadFile>,
     pub(crate) suppression: Option<SuppressionReport>,
-    /// Records that are not in the tables.
+    /// The number of records that are not in the tables.
     pub(crate) absent: u64,
-    /// Who is alone in what is published as it is, if anything is.
-    pub(crate) alone: Option<Alone>,
+    /// Unique records on unmodified columns, if there are such columns.
+    pub(crate) alone: Option<UniqueRecords>,
 }
 
-/// What is staged in an engine. Dropped, it leaves nothing behind.
-struct UnderWay<'e>(Option<&'e mut dyn Engine>);
+/// An engine with staged tables. They are discarded on drop.
+struct StagedIn<'e>(Option<&'e mut dyn Engine>);
 
-impl Drop for UnderWay<'_> {
+impl Drop for StagedIn<'_> {
     fn drop(&mut self) {
         if let Some(engine) = self.0.take() {
             engine.discard();
@@ -47,21 +47,23 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// A release that is not yet in place.
+/// A release that is not published yet.
 pub(crate) struct Release<'e, State> {
-    under_way: UnderWay<'e>,
+    staged_in: StagedIn<'e>,
     pub(crate) state: State,
 }
 
 impl<'e> Release<'e, Unchecked> {
-    /// Writes what was made where nobody can see it.
+    /// Stages the tables.
     pub(crate) fn stage(
         made: &mut Made,
         engine: &'e mut dyn Engine,
         progress: &dyn Progress,
     ) -> Result<Self> {
         match made.stage(engine, progress) {
-            Ok(staged) => Ok(Release { under_way: UnderWay(Some(engine)), state: Unchecked { staged } }),
+            Ok(staged) => {
+                Ok(Release { staged_in: StagedIn(Some(engine)), state: Unchecked { staged } })
+            }
             Err(error) => {
                 engine.discard();
                 Err(error)
@@ -69,12 +71,13 @@ impl<'e> Release<'e, Unchecked> {
         }
     }
 
-    /// What is written already.
+    /// Creates a release from a staged table.
     pub(crate) fn of_staged(engine: &'e mut dyn Engine, staged: Staged) -> Self {
-        Release { under_way: UnderWay(Some(engine)), state: Unchecked { staged: vec![staged] } }
+        Release { staged_in: StagedIn(Some(engine)), state: Unchecked { staged: vec![staged] } }
     }
 
-    /// Reads the tables back from their bytes, groups their cells anew and judges every promise on them.
+    /// Reads the tables back from their bytes, groups their cells and verifies every model on them.
+    // Long, because every step needs the tables that are read back once.
     pub(crate) fn verify(
         self,
         made: &Made,
@@ -82,18 +85,22 @@ impl<'e> Release<'e, Unchecked> {
         progress: &dyn Progress,
     ) -> Result<Release<'e, Verified>> {
         let staged = &self.state.staged;
-        let Some(engine) = self.under_way.0.as_deref() else {
+        let Some(engine) = self.staged_in.0.as_deref() else {
             return Err(Error::bug("a release without an engine"));
         };
-        let shelf = StagedShelf { engine, contents: staged.iter().map(|table| table.content).collect() };
+        let tables =
+            StagedTables { engine, contents: staged.iter().map(|table| table.content).collect() };
         let reading = Reading::of_schema(&made.schema, &job.job.input);
-        let looked_at = need_sensitive(&job.promises) || made.withholding.is_some();
-        let as_it_is = job.as_it_is();
-        let cells = staged.first().map_or(0, |table| table.receipt.published) * as_it_is.len() as u64;
-        let beside = Beside { columns: &as_it_is, counts_only: cells > as_it_is::MOST_CELLS };
-        let mut tables = job.publication.read_back(&reading, &shelf, looked_at, beside, progress)?;
+        let with_sensitive = need_sensitive(&job.promises) || made.suppression.is_some();
+        let unmodified = job.unmodified();
+        let cells =
+            staged.first().map_or(0, |table| table.receipt.published) * unmodified.len() as u64;
+        let beside =
+            ExaminedColumns { columns: &unmodified, counts_only: cells > unmodified::MOST_CELLS };
+        let mut tables =
+            job.publication.read_back(&reading, &tables, with_sensitive, beside, progress)?;
         for (file, table) in tables.files.iter().zip(staged) {
-            // A header of text is read without the blanks around its names.
+            // Readers of text trim the names of a header.
             if !file.columns.iter().map(|c| c.trim()).eq(table.columns.iter().map(|c| c.trim())) {
                 return Err(Error::bug("a written table does not have the columns it should have"));
             }
@@ -106,46 +113,70 @@ impl<'e> Release<'e, Unchecked> {
         }
         crate::guarantee::check(&tables.people, &reading, Some(&made.domains))?;
         weights::verify(engine, job, progress)?;
-        progress.step("looking who is alone", None);
+        progress.step("counting unique records", None);
         let absent = staged.first().map_or(0, |table| table.receipt.suppressed);
         let tally = || {
-            if made.mean_labels.is_empty() {
+            let Some(means) = &made.means else {
                 return job.publication.tally(&tables, &made.domains, absent);
-            }
-            // The means are what a reader sees; the ranges they stand for are what they cost.
-            let people = made.with_ranges(tables.people.clone());
-            let ranges = Tables { people, seen: Seen::default(), ..tables.clone() };
-            job.publication.tally(&ranges, &made.domains, absent)
+            };
+            // A reader groups records by their means. The loss is that of the ranges of the groups.
+            let group_sizes = means.check(&tables.people, &made.domains)?;
+            let ranges = Tables {
+                people: means.ranges(&made.domains),
+                quasi: tables.quasi,
+                ..Tables::default()
+            };
+            let tally = job.publication.tally(&ranges, &made.domains, absent)?;
+            Ok(Tally { group_sizes, ..tally })
         };
-        let (alone, tally) = rayon::join(|| as_it_is::look(&tables, job), tally);
+        let (alone, tally) = rayon::join(|| unmodified::count(&tables, job), tally);
         let (alone, tally) = (alone?, tally);
-        alone.iter().try_for_each(|found| as_it_is::refuse(found, job))?;
+        alone.iter().try_for_each(|found| unmodified::refuse(found, job))?;
         let tally = tally?;
-        tables.seen = Seen::default();
+        tables.seen = RecordValues::default();
         let files = tables.files.clone();
-        let withholding = made.withholding.as_ref();
-        let mut suppression = withholding.map(|step| step.judge(job, tables.with_values())).transpose()?;
+        let step = made.suppression.as_ref();
+        let mut suppression = step.map(|step| step.judge(job, tables.with_values())).transpose()?;
         suppression.iter_mut().for_each(|step| job.publication.advise(step));
         let references =
             References { population: made.population.as_ref(), original: made.original.as_ref() };
         let missing_cells = job.job.algorithm.missing_cells;
-        let asked =
-            Asked { reading: &reading, promises: &job.promises, stated: false, missing_cells, references };
+        let asked = Asked {
+            reading: &reading,
+            promises: &job.promises,
+            stated: false,
+            missing_cells,
+            references,
+        };
         progress.step("judging", None);
         let judged = job.publication.judge(tables, &asked, progress)?;
         if let Some(promise) = judged.broken() {
+            // Groups with different ranges may have equal means. If persons have several records,
+            // the union of such groups need not satisfy what each group satisfies.
+            let repeated = made.persons.as_ref().is_some_and(|persons| persons.repeated);
+            if made.means.is_some() && repeated {
+                return Err(Error::unsatisfiable(format!(
+                    "groups with equal means do not keep {promise} together: \
+                     nothing was published"
+                ))
+                .help("publish ranges or their ends: numbers = \"range\" or \"low-high\"")
+                .at("output.numbers"));
+            }
             return Err(job.publication.broken(job, &promise));
         }
         let (verification, on_values) = (judged.verification, judged.on_values);
         let state = Verified { verification, on_values, tally, files, suppression, absent, alone };
-        Ok(Release { under_way: self.under_way, state })
+        Ok(Release { staged_in: self.staged_in, state })
     }
 }
 
 impl Release<'_, Verified> {
-    /// Lets a release be noted elsewhere: what `note` answers is noted together with putting the release in place.
-    pub(crate) fn note(&mut self, note: impl FnOnce(Option<&Path>) -> Result<Option<Note>>) -> Result<()> {
-        let Some(engine) = self.under_way.0.as_deref_mut() else {
+    /// Adds a note to another file, in one step with the publication of the release.
+    pub(crate) fn note(
+        &mut self,
+        note: impl FnOnce(Option<&Path>) -> Result<Option<Note>>,
+    ) -> Result<()> {
+        let Some(engine) = self.staged_in.0.as_deref_mut() else {
             return Err(Error::bug("a release without an engine"));
         };
         match note(engine.journal())? {
@@ -154,10 +185,10 @@ impl Release<'_, Verified> {
         }
     }
 
-    /// Puts the release and its manifest in place.
+    /// Publishes the release and its manifest.
     pub(crate) fn publish(mut self, manifest: &Manifest) -> Result<Verified> {
         let bytes = manifest.to_bytes()?;
-        let Some(engine) = self.under_way.0.as_deref_mut() else {
+        let Some(engine) = self.staged_in.0.as_deref_mut() else {
             return Err(Error::bug("a release without an engine"));
         };
         engine.publish(&bytes)?;

@@ -1,7 +1,8 @@
-//! What was found out about a release, in plain sentences. Pages of reports, of comparisons and of `incrowd serve` begin with them.
+//! The results about a release in plain sentences, at the top of the pages of reports, of
+//! comparisons and of `incrowd serve`.
 //!
-//! An attack that succeeds is amber even if every promise holds, and the sentence says how much better it is than guessing without the
-//! release. All of this but [`narrowed`] is for the data owner.
+//! A successful attack is amber even if every model holds. The sentence compares it with guessing
+//! without the release. All of this except [`narrowed`] is for the data owner.
 
 use incrowd_audit::attack::Finding;
 use incrowd_core::text::thousands;
@@ -9,16 +10,16 @@ use incrowd_report::{Sentence, Tone, percent};
 
 use crate::attack::AttackReport;
 
-/// An attack that puts at least this share of the people at risk succeeds.
+/// An attack is successful if it puts at least this share of the people at risk.
 const MANY: f64 = 0.05;
-/// A guess that is better than another by no more than this is as good.
+/// The difference up to which two probabilities count as equal.
 const BETTER: f64 = 0.005;
 
 fn sentence(tone: Tone, text: impl Into<String>) -> Sentence {
     Sentence { text: text.into(), more: String::new(), tone }
 }
 
-/// A share of people in words that are easy to hold: `6 in 10`.
+/// Returns a share of people in simple words: `6 in 10`.
 pub fn in_ten(share: f64) -> String {
     match share {
         x if x >= 0.995 => "everybody".to_owned(),
@@ -30,35 +31,38 @@ pub fn in_ten(share: f64) -> String {
     }
 }
 
-/// To how many records a person can be narrowed down. `persons` is whether records of one person count once, `any` whether a missing cell
-/// was taken to match any value. Follows from the release itself.
+/// Returns the number of records to which a person can be narrowed down. `persons` is set if the
+/// records of one person count once, `any` if a missing cell matches any value. Derived from the
+/// release only.
 pub fn narrowed(smallest: u64, persons: bool, any: bool) -> Sentence {
     let what = if persons { "records of several people" } else { "records" };
     match (smallest, any) {
         (0, _) => sentence(Tone::Good, "Nobody is published."),
         (1, _) => sentence(
             Tone::Bad,
-            "Some records look like no other: whoever knows such a person finds the record.",
+            "Some records are unique: an adversary who knows such a person finds the record.",
         ),
         (least, true) => sentence(
             Tone::Amber,
             format!(
-                "Whoever sees the release alone finds at least {} records that match. Who knows somebody well may find fewer.",
+                "An adversary with the release alone finds at least {} records that match. \
+                 With more knowledge about a person it may be fewer.",
                 thousands(least)
             ),
         ),
-        (least, false) => {
-            sentence(Tone::Good, format!("Nobody can be narrowed down below {} {what}.", thousands(least)))
-        }
+        (least, false) => sentence(
+            Tone::Good,
+            format!("Nobody can be narrowed down below {} {what}.", thousands(least)),
+        ),
     }
 }
 
-/// How much of the release says less than the original. Follows from what the manifest tells.
+/// Returns the information loss. Derived from the manifest only.
 pub fn lost(ncp: f64) -> Sentence {
     sentence(Tone::Good, format!("{} of the information is lost.", percent(ncp)))
 }
 
-/// How far counts are off.
+/// Returns the median error of counts.
 pub fn counts_off(median: f64) -> Sentence {
     let off = match median {
         m if m < 0.005 => return sentence(Tone::Good, "Counts of small groups are right."),
@@ -71,7 +75,7 @@ pub fn counts_off(median: f64) -> Sentence {
     sentence(Tone::Good, format!("Counts of small groups are off by {off}."))
 }
 
-/// How often a guess of a sensitive value is right, with the release and without.
+/// Compares the probability of guessing a sensitive value with the release and without.
 pub fn guessed(average: f64, without: f64) -> String {
     let more = match average / without {
         times if times >= 1.05 && times.is_finite() => format!("{times:.1} times as often"),
@@ -84,31 +88,38 @@ pub fn guessed(average: f64, without: f64) -> String {
     )
 }
 
-/// The same as a sentence of its own: amber where the release helps much.
+/// Returns [`guessed`] as a sentence: amber if the release helps much.
 pub fn guessing(average: f64, without: f64) -> Sentence {
     let tone = if average >= without + MANY { Tone::Amber } else { Tone::Good };
     sentence(
         tone,
-        format!("Sensitive values: {}", guessed(average, without).replacen("A guess", "a guess", 1)),
+        format!(
+            "Sensitive values: {}",
+            guessed(average, without).replacen("A guess", "a guess", 1)
+        ),
     )
 }
 
-/// What an attack found. One that is not known here speaks by its numbers. `None` where there is nothing to say.
+/// Returns the result of an attack as a sentence. An attack without a sentence of its own is
+/// described by its numbers. `None` if there is nothing to report.
 pub fn attack(report: &AttackReport, finding: &Finding) -> Option<Sentence> {
     let column = finding.column.as_deref().unwrap_or_default();
     let (share, whom) = (finding.share(), in_ten(finding.share()));
     let tone = if share >= MANY { Tone::Amber } else { Tone::Good };
     let limit = finding.alarm.trim_start_matches(['<', '>', '=', ' ']).parse::<f64>().ok();
-    let said = match finding.attack {
-        // What the smallest group is has been told, and what the average is follows from it.
+    let result = match finding.attack {
+        // The smallest group is in another sentence, and the average follows from it.
         "prosecutor" | "marketer" => return None,
         "homogeneity" => {
-            let sure = limit
-                .map_or_else(String::new, |limit| format!(" with at least {} certainty", percent(limit)));
+            let sure = limit.map_or_else(String::new, |limit| {
+                format!(" with at least {} certainty", percent(limit))
+            });
             let without = report.guessed_without(column);
-            // What everybody can guess as surely anyway nobody learns from the release.
+            // A value that can be guessed with this certainty without the release is not learned
+            // from it.
             let known = |without: f64| limit.is_some_and(|limit| without >= limit);
-            let learned = without.is_none_or(|without| !known(without) || finding.average > without + BETTER);
+            let learned =
+                without.is_none_or(|without| !known(without) || finding.average > without + BETTER);
             Sentence {
                 text: format!("{} can be guessed for {whom}{sure}.", capital(column)),
                 more: without.map_or_else(String::new, |without| guessed(finding.average, without)),
@@ -116,22 +127,31 @@ pub fn attack(report: &AttackReport, finding: &Finding) -> Option<Sentence> {
             }
         }
         "skewness" => {
-            let times =
-                limit.map_or_else(|| "much more".to_owned(), |limit| format!("at least {limit} times as"));
-            sentence(tone, format!("For {whom} the release makes a value of {column} {times} likely."))
+            let times = limit.map_or_else(
+                || "much more".to_owned(),
+                |limit| format!("at least {limit} times as"),
+            );
+            sentence(
+                tone,
+                format!("For {whom} the release makes a value of {column} {times} likely."),
+            )
         }
-        "proximity" => sentence(tone, format!("{} can be guessed closely for {whom}.", capital(column))),
-        "similarity" => sentence(tone, format!("The category of {column} can be guessed for {whom}.")),
+        "proximity" => {
+            sentence(tone, format!("{} can be guessed closely for {whom}.", capital(column)))
+        }
+        "similarity" => {
+            sentence(tone, format!("The category of {column} can be guessed for {whom}."))
+        }
         _ if finding.at_risk == 0 => return None,
-        "singling-out" => {
-            sentence(tone, format!("{} can be found by whoever knows {column}.", capital(&whom)))
+        "singling-out" => sentence(tone, format!("{} can be found by {column}.", capital(&whom))),
+        name => {
+            sentence(tone, format!("{}: {whom} at risk ({}).", capital(name), finding.measures))
         }
-        name => sentence(tone, format!("{}: {whom} at risk ({}).", capital(name), finding.measures)),
     };
-    Some(said)
+    Some(result)
 }
 
-/// Everything that attacks found.
+/// Returns the results of all attacks.
 pub fn attacks(report: &AttackReport) -> Vec<Sentence> {
     report.attacked.iter().filter_map(|attacked| attack(report, &attacked.finding)).collect()
 }
@@ -146,24 +166,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_easy_to_hold() {
-        let said = [1.0, 0.96, 0.61, 0.03, 0.0001, 0.0].map(in_ten);
+    fn shares_are_in_simple_words() {
+        let words = [1.0, 0.96, 0.61, 0.03, 0.0001, 0.0].map(in_ten);
         assert_eq!(
-            said,
+            words,
             ["everybody", "nearly everybody", "6 in 10", "3 in 100", "hardly anybody", "nobody"]
         );
     }
 
     #[test]
-    fn known_numbers_give_the_sentences_one_expects() {
-        assert_eq!(narrowed(10, false, false).text, "Nobody can be narrowed down below 10 records.");
+    fn known_numbers_give_the_expected_sentences() {
+        assert_eq!(
+            narrowed(10, false, false).text,
+            "Nobody can be narrowed down below 10 records."
+        );
         assert_eq!(narrowed(1, false, false).tone, Tone::Bad);
         assert_eq!(narrowed(3, false, true).tone, Tone::Amber);
         assert_eq!(counts_off(0.2).text, "Counts of small groups are off by a fifth.");
         assert_eq!(counts_off(0.12).text, "Counts of small groups are off by 12 %.");
         assert_eq!(counts_off(0.0).text, "Counts of small groups are right.");
-        let said = "A guess is right in 60 % of the cases, without the release in 20 %: 3.0 times as often.";
-        assert_eq!(guessed(0.6, 0.2), said);
+        let expected = "A guess is right in 60 % of the cases, without the release in 20 %: \
+                        3.0 times as often.";
+        assert_eq!(guessed(0.6, 0.2), expected);
         assert!(guessed(0.8, 0.76).ends_with("in 76 %: 1.1 times as often."));
         assert!(guessed(0.5, 0.5).ends_with("in 50 %: about as often."));
     }

@@ -1,33 +1,33 @@
-//! What a release is still good for, and what of the answer may be told.
+//! The utility of a release.
 //!
-//! What may be published is computed over the whole table or over many queries. The data owner alone sees what says
-//! something about few records. Each measure says which is which; here they are only put together.
+//! Results over the whole table or over many queries may be published. Results about few records
+//! are for the data owner only. Each measure separates the two; this module combines the measures.
 
 use incrowd_audit::utility::{Card, ColumnUtility, Comparison, Layout, Measured, columns};
 use incrowd_core::text::Block;
 use incrowd_core::{Progress, Result};
 use serde_json::{Map, Value as Json, json};
 
-pub use incrowd_audit::utility::Ask;
+pub use incrowd_audit::utility::UtilityRequest as Ask;
 
-/// What a release is still good for. What was not asked for is absent.
+/// The utility of a release. Measures that were not requested are absent.
 #[derive(Debug)]
 pub struct Utility {
-    /// What became of each column.
+    /// The utility of each column.
     pub columns: Vec<ColumnUtility>,
-    /// What each measure says of the table as a whole, in the order of the list.
+    /// The results for the whole table, in the order of the list of measures.
     pub measured: Vec<(&'static Card, Box<dyn Measured>)>,
 }
 
 impl Utility {
-    /// Everything that is asked for and fits what is published; nothing if there is no such thing.
+    /// Computes the requested measures that apply to this kind of publication.
     pub(crate) fn new(
         comparison: &Comparison,
         ask: &Ask,
         layout: Layout,
         progress: &dyn Progress,
     ) -> Result<Utility> {
-        // The penalty of cells is a metric, and the only one that is told by column.
+        // The penalty of cells is a metric, not a measure, and the only one reported by column.
         let penalty = layout == Layout::OneTable && ask.wants("ncp");
         let by_column = penalty || ask.cards(layout).any(|card| card.of_column.is_some());
         let columns = if by_column { columns(comparison) } else { Vec::new() };
@@ -39,28 +39,30 @@ impl Utility {
         Ok(Utility { columns, measured })
     }
 
-    /// The answer of a measure, as the type it made: `utility.get::<QueryError>()`.
+    /// Returns the result of a measure by its type: `utility.get::<QueryError>()`.
     pub fn get<T: Measured>(&self) -> Option<&T> {
         self.measured.iter().find_map(|(_, answer)| answer.downcast())
     }
 
-    /// Measures that say one number of the whole table.
+    /// Returns the measures with a single number for the whole table.
     pub fn scores(&self) -> impl Iterator<Item = (&'static Card, f64)> {
         self.measured.iter().filter_map(|(card, answer)| Some((*card, answer.score()?)))
     }
 
-    /// What may be published.
+    /// Returns the public results as JSON.
     pub(crate) fn public_json(&self) -> Json {
         let mut all = Map::new();
         if !self.columns.is_empty() {
             let column = |c: &ColumnUtility| (c.name.clone(), c.public_json());
             all.insert("columns".into(), Json::Object(self.columns.iter().map(column).collect()));
         }
-        all.extend(self.measured.iter().map(|(card, answer)| (card.name.to_owned(), answer.public_json())));
+        all.extend(
+            self.measured.iter().map(|(card, answer)| (card.name.to_owned(), answer.public_json())),
+        );
         Json::Object(all)
     }
 
-    /// What is for the data owner only.
+    /// Returns the results for the data owner as JSON.
     pub(crate) fn private_json(&self) -> Json {
         let mut all = Map::new();
         if !self.columns.is_empty() {
@@ -72,14 +74,20 @@ impl Utility {
         Json::Object(all)
     }
 
-    /// What may be published, for people.
+    /// Returns the public results as text.
     pub fn public_text(&self) -> Vec<Block> {
-        let columns =
-            if self.columns.is_empty() { Vec::new() } else { ColumnUtility::public_text(&self.columns) };
-        columns.into_iter().chain(self.measured.iter().flat_map(|(_, answer)| answer.public_text())).collect()
+        let columns = if self.columns.is_empty() {
+            Vec::new()
+        } else {
+            ColumnUtility::public_text(&self.columns)
+        };
+        columns
+            .into_iter()
+            .chain(self.measured.iter().flat_map(|(_, answer)| answer.public_text()))
+            .collect()
     }
 
-    /// What is for the data owner only, for people.
+    /// Returns the results for the data owner as text.
     pub fn private_text(&self) -> Vec<Block> {
         let columns = ColumnUtility::private_text(&self.columns);
         columns

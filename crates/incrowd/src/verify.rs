@@ -1,12 +1,11 @@
-//! Judging any published table.
+//! Verification of any published table.
 
 use incrowd_audit::joined::Failure;
-use incrowd_audit::{Judgement, Verification};
+use incrowd_audit::{Decision, Judgement, Verification};
 use incrowd_core::model::{Need, Promise};
 use incrowd_core::{Error, MissingCells, Progress, Result};
 use serde_json::{Value as Json, json};
 
-use crate::behind::{self, Behind};
 use crate::case::Case;
 use crate::checked::{about_outliers, need_population};
 use crate::from_original::FromOriginal;
@@ -14,45 +13,48 @@ use crate::job::RoleName;
 use crate::judging::Judging;
 use crate::manifest::{Manifest, MissingCellsEntry, ModelEntry, SigningKey};
 use crate::publication::{Asked, References};
+use crate::release_persons::{self, ReleasePersons};
 
-/// What was found out about a published table.
+/// The result of verifying a published table.
 #[derive(Debug)]
 pub struct Checked {
-    /// What kind of publication it is.
+    /// The kind of publication.
     pub publication: String,
-    /// Whether it is known whose records they are, if promises count persons. If not, what is said is not about them.
-    pub behind: Behind,
-    /// The judgements.
+    /// Whether the persons of the records are known, if models count persons. If not, the
+    /// judgements are not about persons.
+    pub persons: ReleasePersons,
+    /// The judgements of all models.
     pub verification: Verification,
-    /// The promises judged once more on the groups of sensitive values, where those have groups of their own.
+    /// The judgements on the groups of sensitive values, if these have groups of their own.
     pub on_values: Option<Verification>,
-    /// The rules of the publication that were checked, if it has any.
+    /// The name of the publication's rules that were checked, if it has any.
     pub rules: Option<&'static str>,
-    /// Rules of the publication that are broken, in words.
+    /// The violated rules of the publication.
     pub failures: Vec<Failure>,
     /// The files that were read.
     pub files: Vec<CheckedFile>,
     /// The digest of the first table's bytes.
     pub digest: String,
-    /// Whether the manifest beside it has the same digests of all files; `None` without a manifest.
+    /// Whether the digests of all files match the manifest; `None` without a manifest.
     pub digest_matches: Option<bool>,
-    /// Whether the manifest says what it said when it was made; `None` without a manifest, or if it does not state its digest.
+    /// Whether the manifest matches its own digest; `None` without a manifest or without a digest
+    /// in it.
     pub manifest_as_made: Option<bool>,
-    /// Whether there is a manifest that does not state its digest, so that changes to it do not show.
+    /// Whether there is a manifest without a digest of its own, so that changes to it cannot be
+    /// detected.
     pub manifest_unsealed: bool,
-    /// Whether the manifest is signed with the key that was given; `None` if none was.
+    /// Whether the manifest is signed with the given key; `None` if no key was given.
     pub signed: Option<bool>,
-    /// Whether promises are about a population that was estimated by weights, which the release does not have.
-    pub estimated: bool,
-    /// What a missing cell was taken to match.
+    /// The values that a missing cell matches.
     pub missing_cells: MissingCells,
-    /// Identifiers the job names that are nevertheless columns of the table.
+    /// Identifiers of the job that are columns of the table nevertheless.
     pub identifiers: Vec<String>,
-    /// What was found out beside the table the release was made from, if that was asked.
+    /// The comparison with the original, if it was requested.
     pub from_original: Option<FromOriginal>,
 }
 
-/// What is judged on records says little about persons: fewer than k records are fewer than k persons, and that is all.
+/// Marks a judgement on records as unknown if models count persons but the persons are unknown.
+/// Only one conclusion is valid: fewer than k records are fewer than k persons.
 fn unknown_by_persons(promise: &Promise, judgement: &mut Judgement) {
     if promise.model.card().needs != [Need::Records] || judgement.holds {
         (judgement.holds, judgement.unknown) = (false, true);
@@ -62,40 +64,48 @@ fn unknown_by_persons(promise: &Promise, judgement: &mut Judgement) {
 /// A file of a release.
 #[derive(Clone, Debug)]
 pub struct CheckedFile {
-    /// What it holds.
+    /// Its content.
     pub content: &'static str,
     /// The digest of its bytes.
     pub digest: String,
-    /// Whether that is the one in the manifest; `None` if the manifest does not name it.
+    /// Whether the digest matches the manifest; `None` if the manifest does not name the file.
     pub matches: Option<bool>,
 }
 
 impl Checked {
-    /// Whether every promise holds, no identifier is published and the table is the one its manifest describes.
-    pub fn holds(&self) -> bool {
-        let on_values = self.on_values.as_ref();
-        // What counts persons was judged when the release was made; nothing of it is known to be broken.
-        let by_persons = (matches!(self.behind, Behind::Unknown(_)) || self.estimated)
-            && self.digest_matches == Some(true);
-        self.verification.judgements.iter().all(|j| j.holds || by_persons && j.unknown)
-            && on_values.is_none_or(|v| v.judgements.iter().all(|j| j.holds || j.unknown))
-            && self.failures.is_empty()
-            && self.digest_matches != Some(false)
-            && self.manifest_as_made != Some(false)
-            && self.signed != Some(false)
-            && self.identifiers.is_empty()
-            && self.from_original.as_ref().is_none_or(FromOriginal::holds)
+    /// Returns whether every model holds, no identifier is published and the table matches its
+    /// manifest: the worst of these decisions. Every output of a verdict uses this one.
+    pub fn decision(&self) -> Decision {
+        let promises =
+            Decision::worst(self.verification.judgements.iter().map(Judgement::decision));
+        let on_values = self.on_values.iter().flat_map(|v| &v.judgements).map(Judgement::decision);
+        let others = [
+            self.failures.is_empty(),
+            self.digest_matches != Some(false),
+            self.manifest_as_made != Some(false),
+            self.signed != Some(false),
+            self.identifiers.is_empty(),
+            self.from_original.as_ref().is_none_or(FromOriginal::holds),
+        ];
+        Decision::worst(on_values.chain([promises]).chain(others.map(Decision::of)))
     }
 
-    /// Whether the file of the sensitive values is the one in the manifest, if there is such a file.
+    /// Returns whether all of that holds.
+    pub fn holds(&self) -> bool {
+        self.decision().holds()
+    }
+
+    /// Returns whether the file of the sensitive values matches the manifest, if there is such a
+    /// file.
     pub fn values_match(&self) -> Option<bool> {
         self.files.get(1).and_then(|file| file.matches)
     }
 
-    /// The answer as JSON: what may be published at the top, what is for the owner of the data under `private`.
+    /// Returns the result as JSON: public results at the top, results for the data owner under
+    /// `private`.
     pub fn to_json(&self) -> Json {
         let mut answer = json!({
-            "holds": self.holds(),
+            "holds": self.decision().answer(),
             "publication": self.publication,
             "records": self.verification.records,
             "groups": self.verification.groups,
@@ -111,10 +121,10 @@ impl Checked {
         if let Some(signed) = self.signed {
             answer["signed"] = json!(signed);
         }
-        match (&self.behind, &self.verification.persons) {
-            (Behind::NotAsked, _) => {}
-            (Behind::Unknown(why), _) => answer["persons_unknown"] = json!(why),
-            (Behind::Known, found) => {
+        match (&self.persons, &self.verification.persons) {
+            (ReleasePersons::NotRequested, _) => {}
+            (ReleasePersons::Unknown(why), _) => answer["persons_unknown"] = json!(why),
+            (ReleasePersons::Known, found) => {
                 answer["unit"] = json!("persons");
                 let smallest = found.map_or(self.verification.smallest_group, |f| f.smallest_group);
                 answer["smallest_group"] = json!(smallest);
@@ -122,11 +132,12 @@ impl Checked {
         }
         if let Some(verification) = &self.on_values {
             let (groups, models) = (verification.groups, ModelEntry::all(verification));
+            let values_match = self.values_match();
             answer["sensitive_groups"] =
-                json!({ "groups": groups, "models": models, "digest_matches": self.values_match() });
+                json!({ "groups": groups, "models": models, "digest_matches": values_match });
         }
         if self.rules.is_some() {
-            let rule = |f: &Failure| json!({ "rule": f.rule, "says": f.says });
+            let rule = |f: &Failure| json!({ "rule": f.rule, "says": f.message });
             answer["failures"] = self.failures.iter().map(rule).collect();
         }
         if let Some(found) = &self.from_original {
@@ -136,12 +147,13 @@ impl Checked {
     }
 }
 
-/// Judges a release against the promises that are stated, or those of its manifest.
+/// Verifies a release: the stated models, or those of its manifest.
 pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     let case = Case::open(judging)?;
     judge(&case, judging, progress).map_err(|error| case.without_hierarchy(error))
 }
 
+// The steps share the tables read first, so that they stay in one function.
 fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     let manifest = case.manifest.as_ref();
     let manifest_as_made = manifest.and_then(Manifest::is_as_made);
@@ -172,31 +184,41 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
         })
         .collect();
     let digest = tables.digest().to_owned();
-    let digest_matches = case
-        .manifest
-        .as_ref()
-        .map(|manifest| manifest.digest == digest && files.iter().all(|file| file.matches != Some(false)));
+    let digest_matches = case.manifest.as_ref().map(|manifest| {
+        manifest.digest == digest && files.iter().all(|file| file.matches != Some(false))
+    });
     let population = case.judging.population.as_ref().filter(|_| need_population(&promises));
     let population = population.map(|p| case.reading.fold_population(p, progress)).transpose()?;
-    // Without the original a promise about outliers is refused further down, with the reason.
+    // Without the original, binding a model about outliers fails with the reason.
     let original = case.judging.original.as_ref().filter(|_| outliers);
-    let original = original
-        .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
+    let original = original.map(|original| {
+        case.reading.encode_original(case.reading.fold_original(original, progress)?)
+    });
     let original = original.transpose()?;
     let from_original = case.publication.compare_with_original(case, &tables, progress)?;
     let references = References { population: population.as_ref(), original: original.as_ref() };
     let missing_cells = case.judging.missing_cells.unwrap_or_default();
-    let asked =
-        Asked { reading: &case.reading, promises: &promises, stated: case.stated, missing_cells, references };
-    let behind = behind::find(case, &mut tables.people, progress)?;
+    let asked = Asked {
+        reading: &case.reading,
+        promises: &promises,
+        stated: case.stated,
+        missing_cells,
+        references,
+    };
+    let means = crate::means::verify(case, &tables.people, progress)?;
+    let persons = release_persons::find(case, &mut tables.people, progress)?;
     let mut judged = case.publication.judge(tables, &asked, progress)?;
-    if let Behind::Unknown(_) = behind {
+    if let Some(failures) = means {
+        judged.rules.get_or_insert(crate::means::RULE);
+        judged.failures.extend(failures);
+    }
+    if let ReleasePersons::Unknown(_) = persons {
         let judgements = promises.iter().zip(&mut judged.verification.judgements);
         judgements.for_each(|(promise, judgement)| unknown_by_persons(promise, judgement));
     }
     Ok(Checked {
         publication: case.publication.name().to_owned(),
-        behind,
+        persons,
         verification: judged.verification,
         on_values: judged.on_values,
         rules: judged.rules,
@@ -207,7 +229,6 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
         manifest_as_made,
         manifest_unsealed: case.manifest.is_some() && manifest_as_made.is_none(),
         signed,
-        estimated: case.estimates() && judging.population.is_none(),
         missing_cells,
         identifiers,
         from_original,

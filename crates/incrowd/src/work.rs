@@ -1,7 +1,8 @@
-//! Long work for somebody who looks on: it says how far it has come, ends when it is told to, and lets what is in a hurry go first.
+//! Long-running work that reports its progress, can be stopped, and yields to urgent work. The
+//! Python package and the web app use it.
 //!
-//! Whoever is told to stop does so when it next says how far it has come, by unwinding: what is under way is dropped on the way, and
-//! nothing is published, because publishing begins with such a step. The Python package and the web app run their work with this.
+//! Stopped work ends at its next progress report, by unwinding. Staged files are removed while
+//! unwinding. Nothing is published, because publishing begins with a progress report.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -12,12 +13,12 @@ use incrowd_core::{Error, Progress};
 
 use crate::job::JobError;
 
-/// Why work ended without a result.
+/// The reason why work ended without a result.
 #[derive(Clone, Debug)]
 pub enum Failed {
     /// An error.
     Error(Box<JobError>),
-    /// Somebody stopped it.
+    /// The work was stopped.
     Stopped,
 }
 
@@ -33,20 +34,20 @@ impl From<Error> for Failed {
     }
 }
 
-/// What is seen of work from outside.
+/// A snapshot of the progress of work.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
-    /// The step it is at.
+pub struct WorkState {
+    /// The name of the current step.
     pub step: String,
-    /// How much of the step is done.
+    /// The completed amount of the step.
     pub done: u64,
-    /// Of how much, if that is known.
+    /// The total amount of the step, if known.
     pub total: Option<u64>,
-    /// How many seconds the step has taken.
+    /// The seconds since the step began.
     pub seconds: f64,
 }
 
-/// How far work has come, and whether it shall go on.
+/// The progress of work and its stop flag.
 #[derive(Debug)]
 pub struct Watch {
     stopped: AtomicBool,
@@ -55,7 +56,7 @@ pub struct Watch {
     gate: Option<Arc<Gate>>,
 }
 
-/// What work unwinds with.
+/// The payload with which stopped work unwinds.
 struct Stopped;
 
 impl Default for Watch {
@@ -70,26 +71,31 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Work that pauses at its next step while somebody is in a hurry. It must run on [threads of its own](in_pool): who is in a hurry
-    /// would wait for threads that pause.
-    pub fn behind(gate: Arc<Gate>) -> Watch {
+    /// Creates work that pauses at its next step while urgent work runs. It must run on [its own
+    /// threads](in_pool): otherwise urgent work could wait for paused threads.
+    pub fn with_gate(gate: Arc<Gate>) -> Watch {
         Watch { gate: Some(gate), ..Watch::default() }
     }
 
-    /// Tells it to stop at its next step.
+    /// Stops the work at its next step.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was told to stop.
+    /// Returns whether the work was stopped.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// How far it is.
-    pub fn seen(&self) -> Seen {
+    /// Returns the current progress.
+    pub fn state(&self) -> WorkState {
         let (step, total, since) = self.step.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Seen { step, done: self.done.load(Ordering::Relaxed), total, seconds: since.elapsed().as_secs_f64() }
+        WorkState {
+            step,
+            done: self.done.load(Ordering::Relaxed),
+            total,
+            seconds: since.elapsed().as_secs_f64(),
+        }
     }
 
     fn go_on(&self) {
@@ -97,7 +103,7 @@ impl Watch {
             gate.wait(&|| self.is_stopped());
         }
         if self.is_stopped() {
-            // Not a panic: nobody is told.
+            // `resume_unwind` does not call the panic hook, so nothing is printed.
             resume_unwind(Box::new(Stopped));
         }
     }
@@ -106,7 +112,8 @@ impl Watch {
 impl Progress for Watch {
     fn step(&self, name: &str, total: Option<u64>) {
         self.go_on();
-        *self.step.lock().unwrap_or_else(PoisonError::into_inner) = (name.to_owned(), total, Instant::now());
+        *self.step.lock().unwrap_or_else(PoisonError::into_inner) =
+            (name.to_owned(), total, Instant::now());
         self.done.store(0, Ordering::Relaxed);
     }
 
@@ -116,51 +123,55 @@ impl Progress for Watch {
     }
 }
 
-/// Lets those in a hurry go first: while one of them is inside, others wait.
+/// Gives urgent work precedence: while it runs, other work pauses.
 #[derive(Debug, Default)]
 pub struct Gate {
-    inside: AtomicUsize,
+    /// The number of live [`Urgent`] guards.
+    urgent: AtomicUsize,
     lock: Mutex<()>,
     changed: Condvar,
 }
 
-/// Somebody in a hurry, as long as it lives.
+/// A guard of urgent work. Other work pauses while it is alive.
 #[derive(Debug)]
-pub struct Hurried<'a>(&'a Gate);
+pub struct Urgent<'a>(&'a Gate);
 
-/// How often those who wait look whether they were stopped.
-const LOOK: Duration = Duration::from_millis(50);
+/// The interval at which paused work checks whether it was stopped.
+const POLL: Duration = Duration::from_millis(50);
 
 impl Gate {
-    /// Begins something in a hurry.
-    pub fn hurry(&self) -> Hurried<'_> {
-        self.inside.fetch_add(1, Ordering::SeqCst);
-        Hurried(self)
+    /// Begins urgent work.
+    pub fn begin_urgent(&self) -> Urgent<'_> {
+        self.urgent.fetch_add(1, Ordering::SeqCst);
+        Urgent(self)
     }
 
     fn wait(&self, stopped: &dyn Fn() -> bool) {
-        if self.inside.load(Ordering::SeqCst) == 0 {
+        if self.urgent.load(Ordering::SeqCst) == 0 {
             return;
         }
-        let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.inside.load(Ordering::SeqCst) > 0 && !stopped() {
-            held = self.changed.wait_timeout(held, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.urgent.load(Ordering::SeqCst) > 0 && !stopped() {
+            guard =
+                self.changed.wait_timeout(guard, POLL).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
-impl Drop for Hurried<'_> {
+impl Drop for Urgent<'_> {
     fn drop(&mut self) {
-        let _held = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        self.0.inside.fetch_sub(1, Ordering::SeqCst);
+        // The lock is taken before the counter changes, so that no waiter misses the notification.
+        let _guard = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.urgent.fetch_sub(1, Ordering::SeqCst);
         self.0.changed.notify_all();
     }
 }
 
-/// Where the last failure of ours was.
+/// The source location of the last panic.
 static FAILED_AT: Mutex<String> = Mutex::new(String::new());
 
-/// Does work. What fails because of us is an error like any other, without what it was about: that could be a cell.
+/// Runs work. A panic becomes an error with its source location but without its message, which
+/// could contain a cell.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(answer) => answer,
@@ -172,21 +183,21 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> 
     }
 }
 
-/// Does work on threads of its own.
+/// Runs work on a thread pool of its own.
 pub fn in_pool<T: Send>(work: impl FnOnce() -> Result<T, Failed> + Send) -> Result<T, Failed> {
     let pool = rayon::ThreadPoolBuilder::new().thread_name(|i| format!("incrowd {i}")).build();
     let pool = pool.map_err(|e| Error::resources(format!("cannot start threads: {e}")))?;
     pool.install(work)
 }
 
-/// From now on a failure of ours says of itself only where it was, and that to `tell`: what it was about could be a cell. The first
-/// call decides for the whole process.
-pub fn quietly(tell: fn(&str)) {
+/// Installs a panic hook that passes only the source location to `report`: the message could
+/// contain a cell. Only the first call in a process has an effect.
+pub fn hide_panic_messages(report: fn(&str)) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         std::panic::set_hook(Box::new(move |info| {
             let at = info.location().map_or_else(String::new, ToString::to_string);
-            tell(&at);
+            report(&at);
             *FAILED_AT.lock().unwrap_or_else(PoisonError::into_inner) = at;
         }));
     });
@@ -197,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_that_is_stopped_ends_at_its_next_step() {
+    fn stopped_work_ends_at_its_next_step() {
         let watch = Watch::default();
         let answer = caught(|| {
             watch.step("one", Some(3));
@@ -207,69 +218,72 @@ mod tests {
             Ok(())
         });
         assert!(matches!(answer, Err(Failed::Stopped)));
-        let seen = watch.seen();
-        assert_eq!((seen.step.as_str(), seen.done, seen.total), ("one", 1, Some(3)));
+        let state = watch.state();
+        assert_eq!((state.step.as_str(), state.done, state.total), ("one", 1, Some(3)));
     }
 
     #[test]
-    fn work_pauses_while_somebody_is_in_a_hurry_and_can_be_stopped_meanwhile() {
+    fn work_pauses_during_urgent_work_and_can_be_stopped_meanwhile() {
         let gate = Arc::new(Gate::default());
-        let watch = Arc::new(Watch::behind(gate.clone()));
+        let watch = Arc::new(Watch::with_gate(gate.clone()));
         watch.advance(1);
-        let hurried = gate.hurry();
+        let urgent = gate.begin_urgent();
         let own = watch.clone();
-        let speak = |watch: &Watch| {
+        let advance = |watch: &Watch| {
             watch.advance(1);
             Ok(())
         };
-        let paused = std::thread::spawn(move || caught(|| in_pool(|| speak(&own))));
-        // It cannot advance until the other is over, however long that takes.
+        let paused = std::thread::spawn(move || caught(|| in_pool(|| advance(&own))));
+        // It cannot advance until the urgent work ends.
         for _ in 0..20 {
             std::thread::yield_now();
-            assert_eq!(watch.seen().done, 1);
+            assert_eq!(watch.state().done, 1);
         }
-        drop(hurried);
+        drop(urgent);
         assert!(paused.join().unwrap().is_ok());
-        assert_eq!(watch.seen().done, 2);
-        let _hurried = gate.hurry();
+        assert_eq!(watch.state().done, 2);
+        let _urgent = gate.begin_urgent();
         watch.stop();
-        assert!(matches!(caught(|| speak(&watch)), Err(Failed::Stopped)));
+        assert!(matches!(caught(|| advance(&watch)), Err(Failed::Stopped)));
     }
 
     #[test]
-    fn a_failure_does_not_say_what_it_was_about() {
-        quietly(|_| {});
+    fn a_panic_message_is_not_part_of_the_error() {
+        hide_panic_messages(|_| {});
         let answer: Result<(), Failed> = caught(|| panic!("the cell 48811"));
         let Err(Failed::Error(error)) = answer else { panic!("no error") };
-        assert!(error.to_string().contains("work.rs") && !error.to_string().contains("48811"), "{error}");
+        assert!(
+            error.to_string().contains("work.rs") && !error.to_string().contains("48811"),
+            "{error}"
+        );
     }
 
-    /// Counts how often each step speaks, and stops in one of them.
+    /// Counts the progress reports of each step, and stops in one of them.
     #[derive(Default)]
-    struct Told {
+    struct ReportCounter {
         watch: Watch,
         stop_in: Option<&'static str>,
-        spoken: Mutex<Vec<(String, u64)>>,
+        reports: Mutex<Vec<(String, u64)>>,
     }
 
-    impl Told {
+    impl ReportCounter {
         fn of(&self, step: &str) -> u64 {
-            let spoken = self.spoken.lock().unwrap_or_else(PoisonError::into_inner);
-            spoken.iter().filter(|(name, _)| name == step).map(|(_, times)| times).sum()
+            let reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+            reports.iter().filter(|(name, _)| name == step).map(|(_, times)| times).sum()
         }
     }
 
-    impl Progress for Told {
+    impl Progress for ReportCounter {
         fn step(&self, name: &str, total: Option<u64>) {
             self.watch.step(name, total);
-            self.spoken.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), 0));
+            self.reports.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), 0));
         }
 
         fn advance(&self, amount: u64) {
-            // Whoever comes through has not been told to stop.
+            // Unwinds if the work was stopped.
             self.watch.advance(amount);
-            let mut spoken = self.spoken.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((name, times)) = spoken.last_mut() {
+            let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((name, times)) = reports.last_mut() {
                 *times += 1;
                 if Some(name.as_str()) == self.stop_in {
                     self.watch.stop();
@@ -279,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_long_stages_of_auto_speak_often_enough_to_be_stopped() {
+    fn the_long_stages_of_auto_report_often_enough_to_be_stopped() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("people.csv");
         let mut table = String::from("age,zip,height,disease\n");
@@ -289,24 +303,32 @@ mod tests {
         }
         std::fs::write(&path, table).unwrap();
         let run = |stop_in| {
-            let told = Told { stop_in, ..Told::default() };
-            let job = crate::Job::of_file(&path).quasi(["age", "zip", "height"]).sensitive(["disease"]).k(5);
-            let answer =
-                caught(|| in_pool(|| Ok(crate::anonymize_in_memory(&job, &told)?.report.manifest.groups)));
-            (answer, told)
+            let counter = ReportCounter { stop_in, ..ReportCounter::default() };
+            let job = crate::Job::of_file(&path)
+                .quasi(["age", "zip", "height"])
+                .sensitive(["disease"])
+                .k(5);
+            let answer = caught(|| {
+                in_pool(|| Ok(crate::anonymize_in_memory(&job, &counter)?.report.manifest.groups))
+            });
+            (answer, counter)
         };
-        let (answer, told) = run(None);
+        let (answer, counter) = run(None);
         assert!(answer.is_ok());
-        // Windows have at most 2,048 rows: in every round each of them speaks.
+        // Windows have at most 2,048 rows, and each reports in every round.
         let windows = 6000 / 2048 + 1;
-        assert!(told.of("moving") >= 2 * windows, "{}", told.of("moving"));
-        let (answer, told) = run(Some("moving"));
+        assert!(counter.of("moving") >= 2 * windows, "{}", counter.of("moving"));
+        let (answer, counter) = run(Some("moving"));
         assert!(matches!(answer, Err(Failed::Stopped)));
-        // Every thread may have been about to speak when it was stopped, and none speaks again; no further step begins.
+        // Each thread may report once more after the stop. No further step begins.
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-        assert!(told.of("moving") <= threads, "{}", told.of("moving"));
-        let last =
-            told.spoken.lock().unwrap_or_else(PoisonError::into_inner).last().map(|(name, _)| name.clone());
+        assert!(counter.of("moving") <= threads, "{}", counter.of("moving"));
+        let last = counter
+            .reports
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .last()
+            .map(|(name, _)| name.clone());
         assert_eq!(last.as_deref(), Some("moving"));
     }
 }

@@ -1,7 +1,6 @@
-"""incrowd where the data is: releases of DataFrames of Apache Spark, made, written and verified there.
+"""Releases of Apache Spark DataFrames, made, written and verified by Spark.
 
-Works with the PySpark that people run: 3.5 and 4, classic and Connect. Nothing has to be installed on executors,
-unless they are to plan.
+Supports PySpark 3.5 and 4, classic and Connect. Executors need no installation unless they plan.
 
     import incrowd.spark
 

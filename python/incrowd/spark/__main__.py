@@ -21,12 +21,12 @@ def _session(remote: str | None) -> Any:
     return builder.remote(remote).getOrCreate() if remote else builder.getOrCreate()
 
 
-def _told(message: Any, *_: Any, **__: Any) -> None:
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     print(f"warning: {message}", file=sys.stderr)
 
 
 def _read(spark: Any, paths: list[str], stated: str | None) -> Any:
-    """The table that a job names."""
+    """Reads the table of a job."""
     last = Path(paths[0]).name.lower()
     for ending in (".gz", ".zst"):
         last = last.removesuffix(ending)
@@ -37,8 +37,8 @@ def _read(spark: Any, paths: list[str], stated: str | None) -> Any:
     return spark.read.format(kind).load(paths)
 
 
-def main(typed: list[str] | None = None) -> int:
-    """Runs a job file; the exit code is that of the command `incrowd`."""
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a job file. The exit codes are those of the command `incrowd`."""
     parser = argparse.ArgumentParser(prog="python -m incrowd.spark", description="Runs a job file on Apache Spark.")
     parser.add_argument("job", help="the job file")
     parser.add_argument("--remote", help="a Spark Connect server, sc://host:port")
@@ -46,19 +46,19 @@ def main(typed: list[str] | None = None) -> int:
     parser.add_argument("--to", help="the directory of the release in place of [output] path")
     parser.add_argument("--table", help="a table of the catalog that the release becomes")
     parser.add_argument("--table-format", help="the format of that table")
-    parser.add_argument("--most-rows", type=int, help="plan tables with more distinct rows in parts of at most so many")
+    parser.add_argument("--most-rows", type=int, help="plan tables with more distinct rows in parts of at most this size")
     parser.add_argument("--plan-on", choices=["driver", "executors"], help="where parts are planned")
-    given = parser.parse_args(typed)
-    warnings.showwarning = _told
+    given = parser.parse_args(arguments)
+    warnings.showwarning = _show_warning
     warnings.simplefilter("always", Warning)
     spark: Any = None
     try:
         paths, stated, output = _incrowd.job_places(given.job)
         if not paths and given.input_table is None:
-            raise JobError("which table?", help="name it in the job as [input] path, or give --input-table")
+            raise JobError("no table is given", help="set [input] path in the job, or give --input-table")
         to = given.to or (None if given.table else output)
         if to is None and given.table is None:
-            raise JobError("where does the release go?", help="say it in the job as [output] path, or with --to or --table")
+            raise JobError("no output is given", help="set [output] path in the job, or give --to or --table")
         spark = _session(given.remote)
         df = spark.table(given.input_table) if given.input_table else _read(spark, [str(path) for path in paths], stated)
         place: dict[str, Any] = {"table": given.table, "table_format": given.table_format} if given.table else {"to": str(to)}

@@ -1,4 +1,4 @@
-"""Between Spark and Arrow, for the versions of PySpark that people run: 3.5 and 4, classic and Connect."""
+"""Conversion between Spark and Arrow, for PySpark 3.5 and 4, classic and Connect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .._errors import InputError
 
 
 def module(name: str) -> Any:
-    """A module of PySpark or pyarrow; without it a sentence that says what to install."""
+    """Imports a module of PySpark or pyarrow. The error states what to install."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -26,23 +26,23 @@ def functions() -> Any:
 
 
 def need_dataframe(df: object) -> None:
-    """Refuses what is no DataFrame of Spark."""
+    """Raises an error unless `df` is a Spark DataFrame."""
     if not (hasattr(df, "sparkSession") and hasattr(df, "groupBy")):
         kind = f"{type(df).__module__}.{type(df).__qualname__}"
         raise InputError(
-            f"a `{kind}` is no DataFrame of Spark",
+            f"a `{kind}` is not a Spark DataFrame",
             help="read one with spark.read or spark.table; other tables are for incrowd.anonymize",
         )
 
 
 def col(name: str) -> Any:
-    """A column whatever characters its name has."""
+    """Returns a column; its name may contain any characters."""
     quoted = name.replace("`", "``")
     return functions().col(f"`{quoted}`")
 
 
 def to_arrow(df: Any) -> Any:
-    """All rows of a DataFrame as a `pyarrow.Table`."""
+    """Collects a DataFrame as a `pyarrow.Table`."""
     pa = module("pyarrow")
     if hasattr(df, "toArrow"):
         return df.toArrow()
@@ -55,26 +55,26 @@ def to_arrow(df: Any) -> Any:
 
 
 def arrow_schema(df: Any) -> Any:
-    """The types of a DataFrame; one that Arrow does not have becomes one that incrowd does not read."""
+    """Returns the Arrow schema of a DataFrame. A type without an Arrow equivalent becomes a struct, which incrowd refuses."""
     pa, types = module("pyarrow"), module("pyspark.sql.pandas.types")
     fields: list[Any] = []
     for field in df.schema.fields:
         try:
-            # Some versions ask for a zone, which the others have already.
+            # Versions differ in whether a timestamp has a zone.
             moment = field.dataType.typeName() == "timestamp"
             kind = pa.timestamp("us", tz="UTC") if moment else types.to_arrow_type(field.dataType)
-        except Exception:  # noqa: BLE001 - each version has another exception for it
+        except Exception:  # noqa: BLE001 - the exception depends on the version
             kind = pa.struct([pa.field(field.dataType.simpleString(), pa.null())])
         fields.append(pa.field(field.name, kind))
     return pa.schema(fields)
 
 
 def from_arrow(spark: Any, stream: object) -> Any:
-    """A DataFrame of what an Arrow stream has."""
+    """Creates a DataFrame from an Arrow stream."""
     pa, types = module("pyarrow"), module("pyspark.sql.pandas.types")
     table = pa.table(stream)
     version = tuple(int(part) for part in module("pyspark").__version__.split(".")[:1])
-    # A moment without a zone stays one, whatever the session prefers.
+    # A timestamp without a zone stays without a zone, independent of the session.
     schema = types.from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
     if version >= (4,):
         return spark.createDataFrame(table, schema)

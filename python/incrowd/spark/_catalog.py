@@ -1,7 +1,7 @@
-"""Releases that are tables of a catalog: Parquet, Delta, Iceberg, whatever `format` the session writes.
+"""Releases as tables of a catalog, in any format that the session writes: Parquet, Delta, Iceberg.
 
 Staged tables are called ``_incrowd_DIGITS_…`` in the schema of the release. The manifest is the property ``incrowd.manifest`` of the
-table, set before the table gets its name: whoever sees the table sees its manifest.
+table. It is set before the table gets its name, so every visible release has its manifest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ._arrow import functions
 from ._errors import spark_errors
 
 PROPERTY = "incrowd.manifest"
-#: Lanes of 32 bits of which the digest of a table is made.
+#: The digest of a table consists of this many lanes of 32 bits.
 _LANES = 8
 
 
@@ -23,7 +23,7 @@ def _quoted(parts: list[str]) -> str:
 
 
 def table_digest(df: Any) -> str:
-    """A digest of the records of a table, whatever their order: the sums of the lanes of each record's SHA-256."""
+    """Returns a digest of the records of a table that does not depend on their order: for each lane, the sum over the records' SHA-256."""
     f = functions()
     whole = f.sha2(f.to_json(f.struct(*[f.col(f"`{name}`") for name in df.columns]), {"ignoreNullFields": "false"}), 256)
     lanes = [
@@ -36,7 +36,7 @@ def table_digest(df: Any) -> str:
 
 
 def manifest_of(spark: Any, table: str) -> str | None:
-    """The manifest that a table has as a property."""
+    """Returns the manifest in the properties of a table."""
     with spark_errors("to read the properties of the table"):
         for row in spark.sql(f"SHOW TBLPROPERTIES {_name(table)}").collect():
             if row["key"] == PROPERTY:
@@ -47,12 +47,12 @@ def manifest_of(spark: Any, table: str) -> str | None:
 def _name(table: str) -> str:
     parts = [part.strip("`") for part in table.split(".")]
     if not all(parts):
-        raise JobError("a table is named as schema.table", key="output.path")
+        raise JobError("the name of a table is schema.table", key="output.path")
     return _quoted(parts)
 
 
 class Catalog:
-    """A place for a release and for what it is made of."""
+    """The tables of a release and of its staged data."""
 
     def __init__(self, spark: Any, table: str, format: str | None = None) -> None:  # noqa: A002
         self.spark = spark
@@ -67,7 +67,7 @@ class Catalog:
 
     @property
     def place(self) -> str:
-        """What a job and its messages call it."""
+        """The name in jobs and messages."""
         return f"table:{self.table}"
 
     def _staged(self, name: str) -> str:
@@ -76,35 +76,37 @@ class Catalog:
     def _exists(self) -> bool:
         return bool(self.spark.catalog.tableExists(_name(self.table)))
 
-    def begin(self, reads: list[str]) -> None:
-        """Claims the place."""
+    def begin(self, reads: list[str], replace: bool = False) -> None:
+        """Checks that the table may be written."""
         with spark_errors("to look for the table"):
-            there = self._exists()
-        if there and manifest_of(self.spark, self.table) is None:
+            exists = self._exists()
+        if exists and not replace and manifest_of(self.spark, self.table) is None:
             raise JobError(
-                f"there is a table `{self.table}` that is no release", help="drop it, or name another table", key="output.path"
+                f"the existing table `{self.table}` is not a release",
+                help="drop it, name another table, or replace it with `replace=True`",
+                key="output.path",
             )
         self._begun = True
 
     def write(self, df: Any, name: str) -> None:
-        """Writes what a DataFrame has."""
+        """Writes a DataFrame to a staged table."""
         writer = df.write.format(self.format) if self.format else df.write
         table = self._staged(name)
         self._made.append(table)
         writer.saveAsTable(table)
 
     def read(self, name: str) -> Any:
-        """What was written."""
+        """Reads a staged table."""
         return self.spark.table(self._staged(name))
 
     def digest(self, name: str) -> str:
-        """The digest of the records of a table."""
+        """Returns the digest of the records of a staged table."""
         return table_digest(self.read(name))
 
     def publish(self, manifest: bytes) -> None:
         """Gives the staged table its name."""
         if not self._begun:
-            raise ResourcesError("nothing was begun")
+            raise ResourcesError("`begin` was not called")
         staged, target = self._staged("release"), _name(self.table)
         text = manifest.decode().replace("\\", "\\\\").replace("'", "\\'")
         run = self.spark.sql
@@ -124,10 +126,10 @@ class Catalog:
         self.discard()
 
     def discard(self) -> None:
-        """Drops whatever was not put in place."""
+        """Drops the staged tables."""
         for table in self._made:
             try:
                 self.spark.sql(f"DROP TABLE IF EXISTS {table}")
-            except Exception:  # noqa: BLE001 - there may be an error to tell already
+            except Exception:  # noqa: BLE001 - another error may be reported already
                 self.left.append(table)
         self._made.clear()

@@ -1,4 +1,4 @@
-"""What Spark says, without what could be a cell."""
+"""Errors of Spark, without texts that could contain a cell."""
 
 from __future__ import annotations
 
@@ -9,54 +9,54 @@ from .._errors import Error, InputError, ResourcesError
 
 
 def _condition(error: BaseException) -> str | None:
-    """The name that Spark has for the kind of an error, such as ``TABLE_OR_VIEW_NOT_FOUND``."""
+    """Returns Spark's name for the kind of an error, such as ``TABLE_OR_VIEW_NOT_FOUND``."""
     for method in ("getCondition", "getErrorClass"):
         ask = getattr(error, method, None)
         if ask is not None:
             try:
                 name = ask()
-            except Exception:  # noqa: BLE001 - whatever it is, it is not a name
+            except Exception:  # noqa: BLE001 - then there is no name
                 continue
             if isinstance(name, str) and name:
                 return name
     return None
 
 
-def _told(error: BaseException, doing: str) -> Error:
+def _converted(error: BaseException, doing: str) -> Error:
     name = _condition(error)
     kind = type(error).__name__
-    said = f"{kind}, {name}" if name else kind
+    names = f"{kind}, {name}" if name else kind
     made: Error
     if kind in ("AnalysisException", "ParseException") or isinstance(error, (TypeError, ValueError)):
-        made = InputError(f"Spark refused {doing} ({said})", help="the attribute `spark_error` has what Spark says")
+        made = InputError(f"Spark refused {doing} ({names})", help="the attribute `spark_error` is the error of Spark")
     else:
         made = ResourcesError(
-            f"Spark failed {doing} ({said})",
-            help="nothing was published; the attribute `spark_error` has what Spark says, which may show values of the table",
+            f"Spark failed {doing} ({names})",
+            help="nothing was published; the attribute `spark_error` is the error of Spark, which may contain values of the table",
         )
     setattr(made, "spark_error", error)  # noqa: B010
     return made
 
 
-#: The last error of Spark, for whoever wants to see all of it. Set on the exception that is raised.
+#: The last error of Spark, which becomes an attribute of the raised exception.
 _last: list[BaseException] = []
 
 
 @contextmanager
 def spark_errors(doing: str) -> Generator[None, None, None]:
-    """Turns whatever Spark raises into an error of incrowd that shows no value of the table."""
+    """Converts exceptions of Spark into errors of incrowd that contain no value of the table."""
     try:
         yield
     except Error:
         raise
     except Exception as error:  # noqa: BLE001 - exceptions of Spark have many classes, in several packages
         _last[:] = [error]
-        raise _told(error, doing) from None
+        raise _converted(error, doing) from None
 
 
 @contextmanager
 def with_spark_error() -> Generator[None, None, None]:
-    """Puts what Spark said on the error that comes out of the compiled half."""
+    """Adds the error of Spark to an error of the compiled module."""
     _last.clear()
     try:
         yield

@@ -1,7 +1,7 @@
-"""Parts of a table that are planned on executors, where the package incrowd is installed there.
+"""Planning of parts of a table on executors, which must have the package incrowd.
 
-Each gets one message: the arguments of the job, the columns of the table, and all their texts, which say what the codes of the rows
-mean. Whatever is answered comes as bytes, because the columns of a plan are known only when it is made.
+Each executor gets one message: the arguments of the job and the columns of the table with their dictionaries. Answers are bytes,
+because the columns of a plan are not known in advance.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .. import _incrowd
 from .._errors import Error, InputError, InternalError, JobError, ResourcesError, Unsatisfiable
 from ._arrow import module
 
-#: What an executor answers with.
+#: The schema of answers.
 SCHEMA = "part int, what string, at int, data binary"
-#: The errors that one can be.
+#: The errors in answers, by name.
 _KINDS = {kind.__name__: kind for kind in (InputError, InternalError, JobError, ResourcesError, Unsatisfiable)}
-#: The bytes of one row of an answer.
+#: The largest number of bytes in one row of an answer.
 _CHUNK = 8 << 20
 
 
 def _bytes(stream: object) -> bytes:
-    """A table as bytes."""
+    """Serializes a table."""
     pa = module("pyarrow")
     table = pa.table(stream)
     sink = pa.BufferOutputStream()
@@ -37,14 +37,14 @@ def _bytes(stream: object) -> bytes:
 
 
 def table_of(data: bytes) -> Any:
-    """A table from its bytes."""
+    """Deserializes a table."""
     return module("pyarrow").ipc.open_stream(data).read_all()
 
 
 def message(
     schema: object, arguments: dict[str, Any], job: str | None, columns: Sequence[tuple[str, object]], marker: str | None
 ) -> bytes:
-    """All that an executor has to know to plan a part."""
+    """Returns the message for executors."""
     known: dict[str, Any] = {
         "version": _incrowd.__version__,
         "directory": os.getcwd(),
@@ -58,17 +58,17 @@ def message(
 
 
 def plan(sent: bytes, batches: Iterator[Any]) -> Iterator[Any]:
-    """Plans the parts of a partition, whose rows come sorted by their part."""
+    """Plans the parts of a partition, whose rows are sorted by part."""
     known: dict[str, Any] = {}
     for part, rows in _parts(batches):
         if not known:
-            # Written by the driver of this very run.
+            # The message comes from the driver of this run, so unpickling it is safe.
             known = pickle.loads(zlib.decompress(sent))  # noqa: S301
         yield from _answers(part, _planned(known, rows))
 
 
 def _parts(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
-    """The rows of one part after another."""
+    """Yields the rows of each part."""
     pa = module("pyarrow")
     now: int | None = None
     own: list[Any] = []
@@ -89,17 +89,17 @@ def _parts(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
 
 
 def _planned(known: dict[str, Any], rows: Any) -> dict[str, bytes]:
-    """The plan of a part, or why there is none."""
+    """Returns the plan of a part, or an error."""
     if known["version"] != _incrowd.__version__:
-        told = {
+        mismatch = {
             "kind": "ResourcesError",
             "message": f"the driver has incrowd {known['version']}, an executor {_incrowd.__version__}",
             "help": "install the same version everywhere, or plan on the driver",
         }
-        return {"error": json.dumps(told).encode()}
+        return {"error": json.dumps(mismatch).encode()}
     before = os.getcwd()
     try:
-        # Paths of the job are meant as on the driver.
+        # Relative paths of the job refer to the working directory of the driver.
         if os.path.isdir(known["directory"]):
             os.chdir(known["directory"])
         columns = [(name, table_of(data)) for name, data in known["columns"]]
@@ -111,9 +111,9 @@ def _planned(known: dict[str, Any], rows: Any) -> dict[str, bytes]:
         return {"error": json.dumps(why).encode()}
     finally:
         os.chdir(before)
-    published, looks, slots, is_sorted, records = own
+    published, outputs, slots, is_sorted, records = own
     about = {"columns": published, "sorted": is_sorted, "records": records, "suppressed": suppressed, "known": what}
-    answer = {"plan": json.dumps(about).encode(), "looks": _bytes(looks)}
+    answer = {"plan": json.dumps(about).encode(), "outputs": _bytes(outputs)}
     return answer if slots is None else {**answer, "slots": _bytes(slots)}
 
 
@@ -128,19 +128,19 @@ def _answers(part: int, answer: dict[str, bytes]) -> Iterator[Any]:
 
 
 def answered(rows: Any) -> tuple[Any, int, str]:
-    """The plan that an executor answered with; raises the error if it is one."""
+    """Returns the plan in an answer, or raises the error in it."""
     pieces: dict[str, dict[int, bytes]] = {}
     for row in rows.to_pylist():
         pieces.setdefault(row["what"], {})[row["at"]] = row["data"]
     whole = {what: b"".join(data for _, data in sorted(parts.items())) for what, parts in pieces.items()}
     if "error" in whole:
-        told: dict[str, Any] = json.loads(whole["error"])
-        kind = _KINDS.get(told.pop("kind"), ResourcesError)
-        raise kind(told.pop("message"), **told)
+        error: dict[str, Any] = json.loads(whole["error"])
+        kind = _KINDS.get(error.pop("kind"), ResourcesError)
+        raise kind(error.pop("message"), **error)
     if "plan" not in whole:
         raise ResourcesError("an executor did not answer with a plan", help="plan on the driver")
     about: dict[str, Any] = json.loads(whole["plan"])
     columns = [(str(name), bool(is_carried)) for name, is_carried in about["columns"]]
     slots = table_of(whole["slots"]) if "slots" in whole else None
-    own = (columns, table_of(whole["looks"]), slots, bool(about["sorted"]), int(about["records"]))
+    own = (columns, table_of(whole["outputs"]), slots, bool(about["sorted"]), int(about["records"]))
     return own, int(about["suppressed"]), str(about["known"])

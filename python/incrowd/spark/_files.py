@@ -1,6 +1,6 @@
-"""What a release that is a directory asks of the file system it lies on, and the file system of this machine.
+"""The file system operations that a release in a directory needs, and their implementation for local files.
 
-Paths are relative to the directory in which the release lies.
+Paths are relative to the parent directory of the release.
 """
 
 from __future__ import annotations
@@ -18,69 +18,69 @@ from .._errors import ResourcesError
 
 #: The manifest within a release.
 MANIFEST = "_incrowd.release.json"
-#: What a claimed directory has once its run goes on.
+#: The file in a claimed directory that marks its run as running.
 BEGUN = ".begun"
 
 
 class Files(Protocol):
-    """A file system on which a directory is renamed by one act."""
+    """A file system with atomic renames of directories."""
 
     @property
     def parent(self) -> str:
-        """What messages call the directory in which the release lies."""
+        """The parent directory of the release, for messages."""
         ...
 
     @property
     def name(self) -> str:
-        """The name of the release there; empty if there is none."""
+        """The name of the release in it; may be empty."""
         ...
 
     def address(self, path: str) -> str:
-        """What Spark calls a path."""
+        """Returns the address of a path for Spark."""
         ...
 
     def kind(self, path: str) -> str | None:
-        """`directory`, `link` if it is one to a directory, `file` for whatever else is there; `None` if nothing is."""
+        """Returns `directory`, `link` for a link to a directory, `file` for anything else, or `None` if the path does not exist."""
         ...
 
     def names(self, path: str) -> list[str]:
-        """What is in a directory."""
+        """Returns the names in a directory."""
         ...
 
     def holds(self, path: str, files: Sequence[str]) -> bool:
-        """Whether one of some files that Spark reads lies below a path."""
+        """Returns whether one of the files that Spark reads is below a path."""
         ...
 
     def claim(self, prefix: str) -> str:
-        """Makes a directory that is open to its owner alone; it is alive until this process ends, or drops it."""
+        """Creates a directory that only its owner can read. It is claimed until this process ends or drops it."""
         ...
 
-    def go_on(self, work: str) -> None:
-        """Says of a claimed directory that its run found no other and goes on."""
+    def mark_running(self, work: str) -> None:
+        """Marks the run of a claimed directory as running: it found no other run."""
         ...
 
-    def goes_on(self, work: str) -> bool:
-        """Whether that was said."""
+    def is_running(self, work: str) -> bool:
+        """Returns whether the run of a claimed directory is marked as running."""
         ...
 
     def remove_dead(self, work: str) -> bool:
-        """Removes a claimed directory unless whoever claimed it lives; says whether it is gone."""
+        """Removes a claimed directory unless its run is alive. Returns whether the directory is removed."""
         ...
 
     def drop(self, work: str) -> bool:
-        """Removes the directory that was claimed; says whether it is gone."""
+        """Removes the directory claimed by this process. Returns whether it is removed."""
         ...
 
     def remove(self, path: str) -> None:
-        """Removes whatever is there."""
+        """Removes a file or directory."""
         ...
 
     def rename(self, path: str, to: str) -> None:
-        """Renames a directory; an error if something is there already."""
+        """Renames a directory. The target must not exist."""
         ...
 
     def read(self, path: str) -> bytes:
-        """The bytes of a file."""
+        """Reads a file."""
         ...
 
     def write(self, path: str, data: bytes) -> None:
@@ -88,25 +88,25 @@ class Files(Protocol):
         ...
 
     def put(self, staged: str, work: str) -> None:
-        """Puts a directory in the place of the release. An older release is then in its place, or gone."""
+        """Publishes a staged directory as the release. An older release is moved to the staged path or removed."""
         ...
 
     def digest(self, path: str) -> tuple[list[str], str]:
-        """The names of the files of a table, and the digest of their bytes, as `incrowd verify` computes it."""
+        """Returns the names of the files of a table and their digest, as `incrowd verify` computes it."""
         ...
 
 
 def cannot(doing: str, why: str | None) -> ResourcesError:
-    """What is said of an error of a file system."""
+    """Returns the exception for an error of a file system."""
     return ResourcesError(f"cannot {doing}: {why}", key="output.path")
 
 
 class _Taken(Exception):  # noqa: N818
-    """Another run has the lock, or has removed it."""
+    """Another run holds the lock or has removed it."""
 
 
 def _locked(path: Path) -> int | None:
-    """A lock that lives as long as this process; `None` where there are no locks."""
+    """Acquires a lock until this process ends. Returns `None` on systems without locks."""
     try:
         import fcntl
     except ImportError:
@@ -131,7 +131,7 @@ def _locked(path: Path) -> int | None:
 
 
 class LocalFiles:
-    """Files that this process sees as Spark does."""
+    """Files that both this process and Spark can access."""
 
     def __init__(self, target: Path) -> None:
         self._parent = target.parent
@@ -175,19 +175,19 @@ class LocalFiles:
                 self._lock = _locked(self.path(work) / ".lock")
                 return work
             except _Taken:
-                # Another run looked for leftovers before there was a lock.
+                # Another run cleaned up before the lock was acquired.
                 shutil.rmtree(self.path(work), ignore_errors=True)
             except OSError as error:
                 raise cannot(f"write to `{self.parent}`", error.strerror) from None
         raise cannot(f"write to `{self.parent}`", "other runs remove what is written there")
 
-    def go_on(self, work: str) -> None:
+    def mark_running(self, work: str) -> None:
         try:
             (self.path(work) / BEGUN).touch()
         except OSError as error:
             raise cannot(f"write to `{self.parent}`", error.strerror) from None
 
-    def goes_on(self, work: str) -> bool:
+    def is_running(self, work: str) -> bool:
         return (self.path(work) / BEGUN).exists()
 
     def remove_dead(self, work: str) -> bool:
@@ -197,7 +197,7 @@ class LocalFiles:
         except _Taken:
             return not path.exists()
         if lock is None and (path / ".lock").exists():
-            # There are no locks here, and nobody can tell.
+            # Without locks it is unknown whether the run is alive.
             return False
         shutil.rmtree(path, ignore_errors=True)
         if lock is not None:
@@ -220,7 +220,7 @@ class LocalFiles:
 
     def rename(self, path: str, to: str) -> None:
         if self.kind(to) is not None:
-            raise cannot(f"put `{self.path(to)}` in place", "something is there")
+            raise cannot(f"rename to `{self.path(to)}`", "it exists")
         self.path(path).rename(self.path(to))
 
     def read(self, path: str) -> bytes:
@@ -238,5 +238,5 @@ class LocalFiles:
 
 
 def is_connect(spark: Any) -> bool:
-    """Whether a session has no Java of its own."""
+    """Returns whether a session is a Connect session, which has no local JVM."""
     return not hasattr(spark, "_jsc")

@@ -1,4 +1,4 @@
-"""The functions of `incrowd.spark`: those of `incrowd`, for DataFrames of Spark."""
+"""The functions of `incrowd.spark`: those of `incrowd` for Spark DataFrames."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ._release import Release
 from ._store import Place, SparkStore
 from ._table import PLAN_ON, SparkTable
 
-#: A DataFrame of Spark, classic or Connect.
+#: A Spark DataFrame, classic or Connect.
 DataFrame = Any
 Released = Union[Release, DataFrame, str, "PathLike[str]"]
 
-#: So many records are looked at by `profile`.
+#: The default number of records that `profile` reads.
 SAMPLE = 200_000
 
 
@@ -44,53 +44,51 @@ def anonymize(
     progress: Progress = None,
     **arguments: Any,
 ) -> Release:
-    """Makes a release of a DataFrame where the data is, and verifies it on what was written.
+    """Makes a release of a DataFrame in Spark, and verifies the written files.
 
-    The arguments are those of `incrowd.anonymize`, with two differences. `to` is a directory, on a file system that driver and
-    executors share, that will hold Parquet files and the manifest; `table` is a table of the catalog instead, in `table_format` if
-    that is not to be what the session writes. Tables with more than `most_rows` distinct rows are planned in parts; without it,
-    with more than half of the free memory holds. With `plan_on="executors"` executors plan the parts side by side, which needs this
-    package there; otherwise the driver plans one after the other. Only counts of quasi-identifiers and sensitive columns come to the
-    driver, with `person` also numbers that stand for persons. See docs/spark.md.
+    The arguments are those of `incrowd.anonymize`, with two differences. `to` is a directory on a file system that driver and
+    executors share; the release consists of Parquet files and the manifest in it. `table` is a table of the catalog instead, in
+    `table_format` if it differs from the format of the session. Tables with more than `most_rows` distinct rows are planned in
+    parts; the default is what fits into half of the free memory. With `plan_on="executors"` executors plan the parts in parallel,
+    which needs this package there; otherwise the driver plans them one after the other. The driver receives only counts of
+    quasi-identifiers and sensitive columns, and with `person` also numbers in place of persons. See docs/spark.md.
     """
     need_dataframe(df)
     if "output" in arguments or "output_table" in arguments:
-        raise JobError("where the release goes is said with `to` or `table`")
+        raise JobError("`output` is not supported here", help="give the output as `to` or `table`")
     if (to is None) == (table is None):
-        raise JobError("where does the release go?", help="give a directory as `to`, or a table of the catalog as `table`")
+        raise JobError("exactly one output is needed", help="give a directory as `to`, or a table of the catalog as `table`")
     spark = df.sparkSession
     place: Place = Directory(spark, os.fspath(to)) if to is not None else Catalog(spark, str(table), table_format)
     if most_rows is not None and most_rows < 1:
-        raise JobError("`most_rows` is at least 1")
+        raise JobError("`most_rows` must be at least 1")
     own = SparkTable(df, most_rows=most_rows)
     store = SparkStore(own, place, _on_executors(spark, plan_on), (arguments, None if job is None else os.fspath(job)))
-    told, close = listener(progress)
+    report, close = listener(progress)
     try:
         with with_spark_error():
-            made, said = _incrowd.spark_anonymize(
-                own, store, place.place, arguments, job, told
-            )
+            made, notes = _incrowd.spark_anonymize(own, store, place.place, arguments, job, report)
     finally:
         close()
         for left in place.left:
-            warnings.warn(f"`{left}` holds values of the original table and could not be removed: remove it", Warning, stacklevel=2)
-    for text in said:
+            warnings.warn(f"`{left}` contains values of the original table and could not be removed: remove it", Warning, stacklevel=2)
+    for text in notes:
         warnings.warn(text, Warning, stacklevel=2)
     return Release(made, spark, place.place)
 
 
 def _on_executors(spark: Any, plan_on: str | None) -> bool:
-    """Whether parts are planned on executors."""
+    """Returns whether parts are planned on executors."""
     stated = plan_on if plan_on is not None else spark.conf.get(PLAN_ON, "driver")
     if stated not in ("driver", "executors"):
         name = "`plan_on`" if plan_on is not None else f"the setting {PLAN_ON}"
-        raise JobError(f"{name} is `driver` or `executors`, not `{stated}`")
+        raise JobError(f"{name} must be `driver` or `executors`, not `{stated}`")
     return bool(stated == "executors")
 
 
 @contextmanager
 def _opened(release: Released, spark: Any, arguments: dict[str, Any]) -> Generator[SparkTable, None, None]:
-    """A release as a table with its digest, its manifest among the arguments."""
+    """Opens a release as a table with its digest, and adds its manifest to the arguments."""
     if isinstance(release, Release):
         name, spark = release.place, release.spark
     elif isinstance(release, (str, PathLike)):
@@ -100,7 +98,7 @@ def _opened(release: Released, spark: Any, arguments: dict[str, Any]) -> Generat
         yield SparkTable(release, "the release")
         return
     if spark is None:
-        raise InputError("which session reads the release?", help="give it as `spark`")
+        raise InputError("no session is given to read the release", help="give it as `spark`")
     digest: Callable[[], str]
     manifest: bytes | None
     if name.startswith("table:"):
@@ -133,7 +131,7 @@ def _original(original: DataFrame | None) -> SparkTable | None:
 
 
 def _persons(release: Released, original: DataFrame | None, arguments: dict[str, Any]) -> None:
-    """A release that was made here knows which column of its original tells persons apart."""
+    """Adds the person column of a release that was made in this session."""
     if isinstance(release, Release) and original is not None and release.person is not None:
         arguments.setdefault("person", release.person)
 
@@ -147,9 +145,9 @@ def verify(
     progress: Progress = None,
     **arguments: Any,
 ) -> Verification:
-    """Checks a published table against promises: a release, a DataFrame, the directory of a release, or `table:NAME`.
+    """Verifies a published table: a release, a DataFrame, the directory of a release, or `table:NAME`.
 
-    Promises that are not stated are those of its manifest. The other arguments are those of `incrowd.verify`.
+    Without models in the arguments, those of its manifest are used. The other arguments are those of `incrowd.verify`.
     """
     spark = spark or _session(release, original)
     _persons(release, original, arguments)
@@ -166,7 +164,7 @@ def measure(
     progress: Progress = None,
     **arguments: Any,
 ) -> Record:
-    """Says what a release cost, against its original. The other arguments are those of `incrowd.measure`."""
+    """Measures the information loss of a release. The other arguments are those of `incrowd.measure`."""
     spark = spark or _session(original, release)
     with _opened(release, spark, arguments) as table, with_spark_error():
         return _calls.measure(_original(original), table, arguments, progress, job)
@@ -181,7 +179,7 @@ def attack(
     progress: Progress = None,
     **arguments: Any,
 ) -> Attacks:
-    """Runs the attacks of the literature and says what they would learn. The other arguments are those of `incrowd.attack`."""
+    """Runs attacks on a release. The other arguments are those of `incrowd.attack`."""
     spark = spark or _session(release, original)
     _persons(release, original, arguments)
     with _opened(release, spark, arguments) as table, with_spark_error():
@@ -189,10 +187,10 @@ def attack(
 
 
 def profile(df: DataFrame, *, sample: int = SAMPLE, progress: Progress = None, **arguments: Any) -> Profile:
-    """Says what is in a table, how unique people are, and which roles to give, going by at most `sample` records.
+    """Describes a table: its columns, how many records are unique, proposed roles. It reads at most `sample` records.
 
-    Those records come to the driver, with all columns: which of them name people is what a profile finds out. In a sample people
-    are more often unique than in the table. The other arguments are those of `incrowd.profile`.
+    The driver receives these records with all columns, including identifiers. Records are unique more often in a sample than in the
+    whole table. The other arguments are those of `incrowd.profile`.
     """
     need_dataframe(df)
     with spark_errors("while it drew records for the profile"):
@@ -200,5 +198,5 @@ def profile(df: DataFrame, *, sample: int = SAMPLE, progress: Progress = None, *
         some = df if records <= sample else df.orderBy(functions().rand()).limit(sample)
         table = to_arrow(some)
     if records > sample:
-        warnings.warn(f"the profile goes by {sample:,} of {records:,} records", Warning, stacklevel=2)
+        warnings.warn(f"the profile is based on {sample:,} of {records:,} records", Warning, stacklevel=2)
     return _calls.profile(table, arguments, progress)

@@ -1,7 +1,7 @@
-"""File systems that Spark reaches through Hadoop, such as HDFS, in sessions that have a Java of their own.
+"""File systems that Spark accesses through Hadoop, such as HDFS, in sessions with a local JVM.
 
-Nothing like a lock is known to all of them. Whoever claims a directory writes a file there every minute. One that was not written for
-a quarter of an hour, by the clock of the file system, belongs to a run that was killed.
+They have no common lock operation. A run that claims a directory writes a file there every minute. If the file is older than a
+quarter of an hour, by the clock of the file system, the run was killed.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from .. import _incrowd
 from .._errors import Error, JobError
 from ._files import BEGUN, cannot, is_connect
 
-#: Where a directory is renamed by one act of the file system.
+#: The file systems with atomic renames of directories.
 RENAMING = ("hdfs", "viewfs", "abfss", "abfs", "webhdfs", "swebhdfs", "ofs")
-#: And where such a directory may lie behind a mount.
-BEHIND = (*RENAMING, "file")
-#: Seconds between two signs of life, and after which there is none.
+#: The file systems that may be behind a mount.
+MOUNTED = (*RENAMING, "file")
+#: Seconds between two heartbeats, and after which a run counts as killed.
 BEAT, DEAD = 60.0, 900.0
-#: Seconds that a run waits for a sign of life under way when it ends.
+#: Seconds that a run waits at its end for a pending heartbeat.
 WAIT = 60.0
 _ALIVE = ".alive"
 
 
 def _refused(scheme: str, why: str) -> JobError:
     return JobError(
-        f"a release cannot be made to appear all at once in `{scheme}://` from here: {why}",
+        f"a release cannot be published atomically in `{scheme}://`: {why}",
         help="publish a table (`table=`), or a directory on a file system such as hdfs:// or one that driver and executors share, and "
         "copy it from there",
         key="output.path",
@@ -41,7 +41,7 @@ def _refused(scheme: str, why: str) -> JobError:
 
 @contextmanager
 def _failures(doing: str) -> Generator[None, None, None]:
-    """What Java says of a file system, by the name of its exception alone."""
+    """Converts Java exceptions of a file system. Only the name of the exception is shown."""
     try:
         yield
     except Error:
@@ -49,9 +49,9 @@ def _failures(doing: str) -> Generator[None, None, None]:
     except Exception as error:  # noqa: BLE001 - Java's exceptions have one class here
         java = getattr(error, "java_exception", None)
         why = java.getClass().getSimpleName() if java is not None else type(error).__name__
-        told = cannot(doing, why)
-        setattr(told, "spark_error", error)  # noqa: B010
-        raise told from None
+        converted = cannot(doing, why)
+        setattr(converted, "spark_error", error)  # noqa: B010
+        raise converted from None
 
 
 def _is(error: Exception, name: str) -> bool:
@@ -60,14 +60,14 @@ def _is(error: Exception, name: str) -> bool:
 
 
 class HadoopFiles:
-    """Files as Spark's own Hadoop sees them."""
+    """Files accessed through Spark's Hadoop client."""
 
     def __init__(self, spark: Any, to: str) -> None:
         scheme = urlparse(to).scheme
         if scheme not in RENAMING:
-            raise _refused(scheme, "it does not rename a directory by one act, as far as is known here")
+            raise _refused(scheme, "it is not known to rename directories atomically")
         if is_connect(spark):
-            raise _refused(scheme, "a session of Spark Connect has no Java through which its file systems are reached")
+            raise _refused(scheme, "a Spark Connect session has no local JVM to access its file systems")
         self._spark = spark
         with _failures(f"reach `{scheme}://`"):
             self._jvm = spark._jvm
@@ -78,7 +78,7 @@ class HadoopFiles:
             above = whole.getParent()
             self._name = str(whole.getName()) if above is not None else ""
             self._parent = str((above or whole).toString())
-            # Whatever replaces something is renamed by a call that refuses to: no race can put one release into another.
+            # `FileContext.rename` fails if the target exists, so a race cannot move one release into another.
             context = getattr(self._jvm.org.apache.hadoop.fs, "FileContext")  # noqa: B009
             self._context = context.getFileContext(self._fs.getUri(), self._conf)
         self._beat: tuple[threading.Event, threading.Thread] | None = None
@@ -110,13 +110,13 @@ class HadoopFiles:
 
     def kind(self, path: str) -> str | None:
         with _failures(f"look for `{self.address(path)}`"):
-            found = self._status(self._path(path))
-            if not path and found is not None:
-                # A mount may lie on another kind of file system.
+            status = self._status(self._path(path))
+            if not path and status is not None:
+                # A mount may lead to another kind of file system.
                 scheme = str(self._fs.resolvePath(self._path(path)).toUri().getScheme())
-                if scheme not in BEHIND:
-                    raise _refused(scheme, "it is behind the mount, and does not rename a directory by one act")
-        return None if found is None else "directory" if found.isDirectory() else "file"
+                if scheme not in MOUNTED:
+                    raise _refused(scheme, "it is behind the mount and does not rename directories atomically")
+        return None if status is None else "directory" if status.isDirectory() else "file"
 
     def names(self, path: str) -> list[str]:
         with _failures(f"list `{self.address(path)}`"):
@@ -139,7 +139,7 @@ class HadoopFiles:
     def claim(self, prefix: str) -> str:
         work = f"{prefix}{secrets.token_hex(8)}"
         with _failures(f"write to `{self.parent}`"):
-            # It will hold values of the original table.
+            # The directory will contain values of the original table.
             own = self._jvm.org.apache.hadoop.fs.permission.FsPermission("700")
             self._fs.mkdirs(self._path(work), own)
             self._fs.setPermission(self._path(work), own)
@@ -156,33 +156,33 @@ class HadoopFiles:
                 if self._status(self._path(path)) is None:
                     return
                 self._touch(path)
-            except Exception:  # noqa: BLE001 - whatever it is, the run itself will tell, or the next sign of life comes through
+            except Exception:  # noqa: BLE001 - the run reports lasting failures itself
                 continue
 
     def _time(self, path: str) -> int | None:
-        found = self._status(self._path(path))
-        return None if found is None else int(found.getModificationTime())
+        status = self._status(self._path(path))
+        return None if status is None else int(status.getModificationTime())
 
-    def go_on(self, work: str) -> None:
+    def mark_running(self, work: str) -> None:
         with _failures(f"write to `{self.parent}`"):
             self._touch(f"{work}/{BEGUN}")
 
-    def goes_on(self, work: str) -> bool:
+    def is_running(self, work: str) -> bool:
         with _failures(f"look for `{self.address(work)}`"):
             return self._time(f"{work}/{BEGUN}") is not None
 
     def remove_dead(self, work: str) -> bool:
         with _failures(f"look for `{self.address(work)}`"):
-            seen = self._time(f"{work}/{_ALIVE}") or self._time(work)
-            if seen is None:
+            beat = self._time(f"{work}/{_ALIVE}") or self._time(work)
+            if beat is None:
                 return True
-            if self._now() - seen < DEAD * 1000:
+            if self._now() - beat < DEAD * 1000:
                 return False
         self.remove(work)
         return True
 
     def _now(self) -> int:
-        """What the file system's own clock says."""
+        """Returns the time by the clock of the file system."""
         path = f"_incrowd-clock-{secrets.token_hex(8)}"
         try:
             self._touch(path)
@@ -194,24 +194,24 @@ class HadoopFiles:
         if self._beat is not None:
             ended, beating = self._beat
             ended.set()
-            # A sign of life that is under way would make the directory again.
+            # A pending heartbeat would create the directory again.
             beating.join(WAIT)
             self._beat = None
         self.remove(work)
         try:
             return self._status(self._path(work)) is None
-        except Exception:  # noqa: BLE001 - whatever it is, nobody knows that it is gone
+        except Exception:  # noqa: BLE001 - then the directory may still exist
             return False
 
     def remove(self, path: str) -> None:
         try:
             self._fs.delete(self._path(path), True)
-        except Exception:  # noqa: BLE001 - there is an error to tell already, or nothing to lose
+        except Exception:  # noqa: BLE001 - another error is reported already, or the file does not matter
             return
 
     def rename(self, path: str, to: str) -> None:
         options = getattr(self._jvm.org.apache.hadoop.fs, "Options$Rename")
-        with _failures(f"put `{self.address(to)}` in place"):
+        with _failures(f"rename to `{self.address(to)}`"):
             none = self._spark.sparkContext._gateway.new_array(options, 0)
             self._context.rename(self._path(path), self._path(to), none)
 
@@ -244,7 +244,7 @@ class HadoopFiles:
                 self.rename(aside, self.name)
             except Error:
                 if isinstance(error, Error) and error.help is None:
-                    raise type(error)(error.message, help=f"the release that was there is `{self.address(aside)}`") from None
+                    raise type(error)(error.message, help=f"the previous release is now `{self.address(aside)}`") from None
             raise
         self.remove(aside)
 
@@ -254,7 +254,7 @@ class HadoopFiles:
             return names, _incrowd.digest_each(self._fetched(path, names, Path(private)))
 
     def _fetched(self, path: str, names: list[str], private: Path) -> Iterator[Path]:
-        """The files, one after the other, on this machine."""
+        """Copies the files to this machine, one at a time."""
         here = private / "part"
         for name in names:
             with _failures(f"read `{self.address(path)}`"):

@@ -1,8 +1,9 @@
-"""Tables with more distinct rows than the driver should hold: what Spark does so that they are planned in parts.
+"""Planning in parts, for tables with more distinct rows than the driver can hold.
 
-Spark folds the table once and keeps the rows. The driver gets the values of each column and gives each a code and, on the line of its
-column, a place. Parts are boxes of places. Only counts of coarse boxes, and then the rows of one part at a time, come to the driver;
-or executors plan all parts but the first, side by side, and only plans come. The plans of the parts are kept as files until all of them are written as one release.
+Spark folds the table once and keeps the rows. The driver gets the values of each column and assigns each a code and a position in
+the order of its column. Parts are boxes of positions. The driver receives only counts of coarse boxes, then the rows of one part at
+a time. Alternatively executors plan all parts but the first in parallel, and the driver receives only plans. The plans of the parts
+are stored as files until all of them are written as one release.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
     from ._store import Place
     from ._table import SparkTable
 
-RECORDS, FIRST, LOOK, ROW = "_incrowd_records", "_incrowd_first", "_incrowd_look", "_incrowd_row"
+RECORDS, FIRST, OUTPUT, ROW = "_incrowd_records", "_incrowd_first", "_incrowd_look", "_incrowd_row"
 Part = Sequence[tuple[int, int]]
-#: Joins of one plan. A client of Connect does not read one that is nested much more deeply.
+#: The largest number of joins in one query plan. Connect clients cannot read much deeper plans.
 _JOINS = 8
 
 
 @contextmanager
 def _missing_package() -> Generator[None, None, None]:
-    """Says so if executors do not have the package."""
+    """Reports a missing package on executors."""
     try:
         yield
     except Exception as error:
@@ -44,18 +45,18 @@ def _missing_package() -> Generator[None, None, None]:
 
 
 def _inside(part: Part) -> list[str]:
-    """What the places of a row of a part have to be."""
+    """Returns the conditions on the positions of a part's rows."""
     return [f"p{i} between {low} and {high}" for i, (low, high) in enumerate(part)]
 
 
 def _piece(column: int, borders: Sequence[int]) -> str:
-    """How many borders lie before the place of a row."""
+    """Returns the SQL expression for the number of borders before the position of a row."""
     pieces = " ".join(f"when p{column} <= {border} then {n}" for n, border in enumerate(borders))
     return f"case {pieces} else {len(borders)} end" if borders else "0"
 
 
 class Parts:
-    """The half of a store that keeps rows for planning in parts."""
+    """The operations of a store for planning in parts."""
 
     table: SparkTable
     place: Place
@@ -68,11 +69,11 @@ class Parts:
     def _begin_parts(self) -> None:
         self._quasi = 0
         self._drop_missing = False
-        #: What is published, and how many looks and records the plans so far have.
+        #: The published columns, whether there are slots, and the numbers of parts, outputs and records so far.
         self._kept: tuple[list[tuple[str, bool]], bool, int, int, int] | None = None
 
     def too_many(self, columns: Sequence[str]) -> tuple[int, int] | None:
-        """How many distinct rows there are about, and how many may come to the driver, if that is fewer."""
+        """Returns the estimated number of distinct rows and the limit of the driver, if the limit is exceeded."""
         if not columns:
             return None
         with spark_errors("while it counted the table"):
@@ -87,19 +88,19 @@ class Parts:
         try:
             warnings.warn(text, Warning, stacklevel=2)
         except Warning:
-            # Whoever makes errors of warnings wants to end here.
+            # Warnings are configured as errors.
             raise ResourcesError(text, help="allow more with `most_rows`") from None
         return rows, limit
 
     def fold(self, columns: Sequence[str]) -> None:
-        """Folds the table and keeps the rows under numbers."""
+        """Folds the table and stores the rows with numbers."""
         f = functions()
         self._columns = list(columns)
         with spark_errors("while it counted the table"):
             self.place.write(self.table.grouped(columns).withColumn(ROW, f.monotonically_increasing_id()), "folded")
 
     def values(self, column: int) -> Any:
-        """The values of a column with their numbers of records, under numbers of their own."""
+        """Returns the values of a column with their counts and numbers."""
         f = functions()
         with spark_errors("while it counted the values of a column"):
             values = self.place.read("folded").groupBy(f"c{column}").agg(f.sum("records").alias("records"))
@@ -108,7 +109,7 @@ class Parts:
         return table.rename_columns([self._columns[column], RECORDS, ROW])
 
     def place_rows(self, codes: Sequence[object], quasi: int, drop_missing: bool) -> None:
-        """Keeps with each row the codes of its values, and the places of those that could be linked."""
+        """Adds to each row the codes of its values, and the positions of its quasi-identifiers."""
         f = functions()
         self._quasi, self._drop_missing = quasi, drop_missing
         with spark_errors("while it placed the rows"):
@@ -128,15 +129,15 @@ class Parts:
                 raise InputError("some values of the table are not equal to themselves", help="read it from files instead")
 
     def _part(self, part: Part | None = None) -> Any:
-        """The rows of a part; without one, of all parts."""
-        # As one text: a plan of many steps is nested more deeply than a client of Connect reads.
+        """Returns the rows of a part, or of all parts."""
+        # One condition text, because Connect clients cannot read plans of many steps.
         wanted = [f"v{i} > 0" for i in range(len(self._columns) if self._drop_missing else 0)]
         rows = self.place.read("rows")
         wanted += _inside(part or ())
         return rows.where(" and ".join(wanted)) if wanted else rows
 
     def codes(self) -> list[list[int]]:
-        """The codes of each column that occur in a part."""
+        """Returns the codes of each column that occur in a part."""
         f = functions()
         with spark_errors("while it looked at the values of columns"):
             rows = self._part()
@@ -144,7 +145,7 @@ class Parts:
         return [table.column("v").to_pylist() for table in found]
 
     def borders(self, part: Part, pieces: int) -> list[list[int]]:
-        """For each column places at which a part could be cut into pieces of about as many rows."""
+        """Returns for each column the positions that cut a part into pieces of about equal size."""
         f = functions()
         shares = [n / pieces for n in range(1, pieces)]
         with spark_errors("while it looked for cuts"):
@@ -159,7 +160,7 @@ class Parts:
         return borders
 
     def cells(self, part: Part, borders: Sequence[Sequence[int]]) -> Any:
-        """How many rows and records lie between which borders."""
+        """Counts rows and records between borders."""
         f = functions()
         names = [f"b{i}" for i in range(len(borders))]
         with spark_errors("while it counted coarse boxes"):
@@ -169,34 +170,34 @@ class Parts:
             return to_arrow(counted)
 
     def part_rows(self, part: Part) -> Any:
-        """The codes of the rows of a part, with numbers of records and of rows."""
+        """Returns the codes of the rows of a part, with their counts and numbers."""
         codes = [f"v{i}" for i in range(len(self._columns))]
         with spark_errors("while it read a part"):
             return to_arrow(self._part(part).select(*codes, "records", ROW))
 
     def keep(
-        self, columns: Sequence[tuple[str, bool]], looks: object, slots: object | None, is_sorted: bool, records: int
+        self, columns: Sequence[tuple[str, bool]], outputs: object, slots: object | None, is_sorted: bool, records: int
     ) -> None:
-        """Keeps the plan of a part; its looks and records are numbered on."""
+        """Stores the plan of a part. Its outputs and records continue the numbers of the previous parts."""
         f = functions()
         _, _, parts, seen, before = self._kept or ([], False, 0, 0, 0)
         with spark_errors("while it kept the plan of a part"):
-            plan = from_arrow(self.spark, looks).withColumn(LOOK, f.col(LOOK) + seen)
+            plan = from_arrow(self.spark, outputs).withColumn(OUTPUT, f.col(OUTPUT) + seen)
             if slots is None:
                 plan = plan.withColumn(FIRST, f.col(FIRST) + before)
-            self.place.write(plan, f"looks_{parts}")
+            self.place.write(plan, f"outputs_{parts}")
             if slots is not None:
-                self.place.write(from_arrow(self.spark, slots).withColumn(LOOK, f.col(LOOK) + seen), f"slots_{parts}")
-            most = self.place.read(f"looks_{parts}").agg(f.max(LOOK).alias("most")).first()["most"]
+                self.place.write(from_arrow(self.spark, slots).withColumn(OUTPUT, f.col(OUTPUT) + seen), f"slots_{parts}")
+            most = self.place.read(f"outputs_{parts}").agg(f.max(OUTPUT).alias("most")).first()["most"]
         seen = seen if most is None else int(most) + 1
         self._kept = (list(columns), slots is not None, parts + 1, seen, before + records)
 
     def plans_elsewhere(self) -> bool:
-        """Whether executors plan."""
+        """Returns whether executors plan."""
         return self.plan_on_executors
 
     def plan_parts(self, parts: Sequence[Part], columns: Sequence[tuple[str, object]], marker: str | None) -> None:
-        """Has parts planned on executors; what they answer is kept."""
+        """Plans parts on executors and stores the answers."""
         f = functions()
         arguments, job = self.job
         sent = message(self.table.schema(), arguments, None if job is None else os.path.abspath(job), columns, marker)
@@ -208,13 +209,13 @@ class Parts:
             self.place.write(rows.mapInArrow(partial(plan, sent), SCHEMA), "planned")
 
     def planned(self, part: int) -> tuple[Any, int, str]:
-        """What was answered for a part."""
+        """Returns the answer for a part."""
         with spark_errors("while it read the plan of a part"):
             rows = to_arrow(self.place.read("planned").where(functions().col("part") == part))
         return answered(rows)
 
     def write_kept(self) -> int:
-        """Writes what the plans of all parts say; returns how many records there are."""
+        """Writes the release from the plans of all parts. Returns the number of records."""
         if self._kept is None:
             raise InputError("no part was planned")
         columns, has_slots, parts, _, records = self._kept
@@ -226,7 +227,7 @@ class Parts:
             return whole
 
         with spark_errors("while it wrote the release"):
-            return self._write(columns, together("looks"), together("slots") if has_slots else None, False, records)
+            return self._write(columns, together("outputs"), together("slots") if has_slots else None, False, records)
 
     def _write(
         self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int, keeps: bool = False

@@ -1,4 +1,4 @@
-"""A release that Spark wrote."""
+"""A release written by Spark."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._directory import open_directory
 
 
 class Release:
-    """A release that was verified on what Spark wrote. It cannot be changed."""
+    """A verified, immutable release written by Spark."""
 
     __slots__ = ("_release", "place", "spark")
     _release: _incrowd.Release
@@ -25,7 +25,7 @@ class Release:
         object.__setattr__(self, "place", place)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"`{name}` cannot be set: a release does not change")
+        raise AttributeError(f"`{name}` cannot be set: a release is immutable")
 
     @property
     def df(self) -> Any:
@@ -36,27 +36,27 @@ class Release:
 
     @property
     def manifest(self) -> Record:
-        """What everybody may know: promises, metrics, digest."""
+        """The manifest, which may be published: models, metrics, digest."""
         return Record(json.loads(self._release.manifest))
 
     @property
     def metrics(self) -> Record:
-        """What the release cost: ``release.metrics.ncp``."""
+        """The information loss: ``release.metrics.ncp``."""
         return cast("Record", self.manifest["metrics"])
 
     @property
     def private(self) -> Record:
-        """What else is known, and not meant for the public."""
+        """The results for the data owner only."""
         return Record(json.loads(self._release.answer).get("private", {}))
 
     @property
     def person(self) -> str | None:
-        """The column of the original that tells persons apart, if they were counted."""
+        """The person column of the original, if persons were counted."""
         return self._release.person
 
     @property
     def report(self) -> Texts:
-        """What happened, in words."""
+        """The report as text."""
         plain = [text.replace("spark:", "") for text in (self._release.public_text, self._release.owner_text)]
         return Texts(*plain)
 

@@ -1,14 +1,14 @@
-//! Cells of a release as texts, for the first rows that a notebook shows.
+//! Formats cells of a release as texts, for the first rows in a notebook.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
-/// The cell of a row; of a type that is seldom published, its name.
+/// Formats the cell of a row. For rare types it returns the name of the type.
 pub(crate) fn text(column: &ArrayRef, row: usize) -> String {
     macro_rules! number {
         ($type:ty) => {

@@ -1,14 +1,14 @@
-//! Tables of Polars that lie in several chunks. When it hands one out whole, Polars first copies it into one chunk, and
-//! keeps both until that is done. Chunk by chunk nothing is copied.
+//! Polars tables with several chunks. Polars exports a whole table by copying it into one chunk and
+//! keeps both copies meanwhile. Exporting chunk by chunk copies nothing.
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
-/// Below so many records in a chunk, one copy of the table costs less than many small tables.
+/// The smallest average chunk size in records. For smaller chunks one copy of the table is cheaper.
 const LEAST: usize = 1 << 12;
 
-/// The table as tables of one chunk each, in order. `None` where that is not so: another library, one chunk only, chunks that
-/// differ between columns, or a version of Polars that has no such methods.
+/// Splits a table into tables of one chunk each, in order. Returns `None` for other libraries, a
+/// single chunk, chunks that differ between columns, or a version of Polars without these methods.
 pub(super) fn of<'py>(table: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
     let kind = table.get_type();
     if !kind.module().ok()?.to_str().ok()?.starts_with("polars.") {
@@ -20,7 +20,10 @@ pub(super) fn of<'py>(table: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>
     };
     let columns: Vec<Vec<Bound<'py, PyAny>>> = columns.iter().map(chunks).collect::<Option<_>>()?;
     let count = columns.first()?.len();
-    if count < 2 || columns.iter().any(|column| column.len() != count) || table.len().ok()? / count < LEAST {
+    if count < 2
+        || columns.iter().any(|column| column.len() != count)
+        || table.len().ok()? / count < LEAST
+    {
         return None;
     }
     let one = |at: usize| {

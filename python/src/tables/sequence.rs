@@ -1,4 +1,4 @@
-//! A sequence of tables, each with a name that its release is called after.
+//! A sequence of tables, each with the name of its release.
 
 use incrowd::{BatchTable, Error};
 use pyo3::prelude::*;
@@ -8,7 +8,7 @@ use super::Given;
 use crate::errors;
 use crate::spark::REMOTE;
 
-/// Tables in their order: a list of them, or tables by name.
+/// Tables in order: a list, or a mapping by name.
 #[derive(Debug)]
 pub(crate) struct Sequence(pub(crate) Vec<BatchTable>);
 
@@ -19,10 +19,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Sequence {
         let py = object.py();
         let refused = |error: Error| errors::raise(py, error.into());
         let one = || {
-            let error = Error::job("`tables` takes several tables, and this is one");
+            let error = Error::job("`tables` is one table, expected several");
             refused(error.help("give a list of tables, or a dictionary of tables by name"))
         };
-        // The characters of a path, or the columns of a table, are no tables.
+        // A path and a table are iterable, but their items are not tables.
         let is_path = object.is_instance_of::<PyString>() || object.hasattr("__fspath__")?;
         if is_path || object.hasattr("__arrow_c_stream__")? || object.hasattr(REMOTE)? {
             return Err(one());
@@ -40,10 +40,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Sequence {
             tables.push(match table?.extract::<Given>()? {
                 Given::Files(paths) if paths.len() == 1 => BatchTable::from(&paths[0]),
                 Given::Files(_) => {
-                    let error = Error::job("a table in several files has no name of its own");
+                    let error = Error::job("a table in several files has no name");
                     return Err(refused(error.help("give a dictionary of tables by name")));
                 }
-                memory => BatchTable::named(&format!("batch-{}", at + 1), memory.table()).map_err(refused)?,
+                memory => BatchTable::named(&format!("batch-{}", at + 1), memory.table())
+                    .map_err(refused)?,
             });
         }
         Ok(Sequence(tables))

@@ -1,4 +1,4 @@
-//! An adversary: the release under attack, and the other tables and facts somebody may have beside it.
+//! The adversary: the release under attack and the background knowledge.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -7,27 +7,30 @@ use incrowd_core::outlier::Settings;
 use incrowd_core::{Categories, ColumnSpec, Dataset, Folded, Kind, Result};
 
 use super::finding::Risks;
-use super::group_values::GroupValues;
-use super::journalist::Linked;
+use super::group_values::{GroupValues, counted_codes};
+use super::journalist::PopulationJoin;
 use super::persons::GroupPersons;
-use super::population_risk::Weighed;
-use super::singling_out::AsItIs;
+use super::population_risk::WeightedGroups;
+use super::singling_out::UnmodifiedColumns;
 use crate::classes::Classes;
-use crate::cover::{Join, On};
+use crate::cover::{Join, SharedColumn};
 use crate::eligibility::Mechanism;
 
-/// A release as its reader has it.
+/// A release as its reader sees it.
 #[derive(Clone, Debug)]
 pub struct Published<'a> {
-    /// The published texts: the quasi-identifiers first, then the sensitive columns.
+    /// The published texts: quasi-identifiers first, then the sensitive columns.
     pub table: &'a Folded,
-    /// How the cells of the quasi-identifiers are to be read.
+    /// How to read the cells of the quasi-identifiers.
     pub quasi: &'a [ColumnSpec],
-    /// Records that look alike in the quasi-identifiers.
+    /// Groups of records with equal quasi-identifier cells.
     pub groups: Classes,
-    /// For each sensitive column which values stand in which group.
+    /// For each sensitive column, the values in each group.
     pub values: Vec<GroupValues>,
-    /// Whose records they are, if that is known and somebody has several.
+    /// For each sensitive column, the representative code of each of its codes. Spellings of one
+    /// value have one representative.
+    pub counted: Vec<Vec<u32>>,
+    /// The persons of each group, if they are known and a person has several records.
     pub persons: Option<GroupPersons>,
 }
 
@@ -35,20 +38,38 @@ impl<'a> Published<'a> {
     /// Groups the records of a release.
     pub fn new(table: &'a Folded, quasi: &'a [ColumnSpec]) -> Published<'a> {
         let groups = Classes::new(table, &(0..quasi.len()).collect::<Vec<_>>());
-        let values = (quasi.len()..table.columns.len())
-            .map(|column| GroupValues::new(table, &groups.of_row, groups.len(), column))
-            .collect();
         let persons = table.persons_by_row();
         let persons = persons.map(|rows| GroupPersons::new(&rows, &groups.of_row, groups.len()));
-        Published { table, quasi, groups, values, persons }
+        let (values, counted) = (Vec::new(), Vec::new());
+        Published { table, quasi, groups, values, counted, persons }.with_missing(&[])
     }
 
-    /// How large each group is: in persons if it is known whose records they are, else in records.
+    /// Sets the texts that mean a missing value in sensitive columns. All of them count as one
+    /// value.
+    #[must_use]
+    pub fn with_missing(mut self, missing: &[String]) -> Published<'a> {
+        let sensitive = &self.table.columns[self.quasi.len()..];
+        self.counted =
+            sensitive.iter().map(|column| counted_codes(&column.texts, missing)).collect();
+        self.values = self.values_within(&self.groups.of_row, self.groups.len());
+        self
+    }
+
+    /// Counts the values of each sensitive column within the given groups.
+    pub(super) fn values_within(&self, of_row: &[u32], groups: usize) -> Vec<GroupValues> {
+        let column = |(i, counted): (usize, &Vec<u32>)| {
+            GroupValues::new(self.table, of_row, groups, self.quasi.len() + i, counted)
+        };
+        self.counted.iter().enumerate().map(column).collect()
+    }
+
+    /// Returns the size of each group, in persons if they are known, else in records.
     pub(super) fn sizes(&self) -> Vec<u64> {
         self.persons.as_ref().map_or_else(|| self.groups.records.clone(), GroupPersons::sizes)
     }
 
-    /// The risks of everybody whose risk is that of the group: of records, or of persons, each in the worst of her groups.
+    /// Applies the risk of each group to its records, or to its persons if they are known. A person
+    /// in several groups has the greatest of their risks.
     pub(super) fn risks(&self, by_group: &[f64]) -> Risks {
         match &self.persons {
             None => Risks::of_groups(by_group, &self.groups.records),
@@ -56,26 +77,28 @@ impl<'a> Published<'a> {
         }
     }
 
-    /// What is counted.
+    /// Returns the name of the counted unit.
     pub(super) fn unit(&self) -> &'static str {
         if self.persons.is_some() { "persons" } else { "records" }
     }
 
-    /// The names of the sensitive columns.
+    /// Returns the names of the sensitive columns.
     pub fn sensitive(&self) -> impl Iterator<Item = &'a str> {
         self.table.columns[self.quasi.len()..].iter().map(|column| column.name.as_str())
     }
 
-    /// The quasi-identifiers that another table has too.
-    pub fn shared(&self, other: &Folded) -> Vec<On<'a>> {
-        let on = |(i, spec): (usize, &'a ColumnSpec)| {
-            Some(On { release: i, table: other.column(&self.table.columns[i].name)?, spec })
+    /// Returns the quasi-identifiers that another table has too.
+    pub fn shared(&self, other: &Folded) -> Vec<SharedColumn<'a>> {
+        let shared = |(i, spec): (usize, &'a ColumnSpec)| {
+            let table = other.column(&self.table.columns[i].name)?;
+            Some(SharedColumn { release: i, table, spec })
         };
-        self.quasi.iter().enumerate().filter_map(on).collect()
+        self.quasi.iter().enumerate().filter_map(shared).collect()
     }
 
-    /// Joins the release with another table on the quasi-identifiers both have; one that the table lacks may be anything.
-    /// The second answer is the group of the join for each group of the release, which may be finer.
+    /// Joins the release with another table on their shared quasi-identifiers. A quasi-identifier
+    /// that the table lacks matches every value. Also returns, for each group of the release, its
+    /// group in the join. The join may merge groups, because it uses fewer columns.
     pub(super) fn join(&self, other: &Folded, missing: &str) -> Result<(Join, Vec<u32>)> {
         let join = Join::new(self.table, other, &self.shared(other), missing)?;
         let class = self.groups.first.iter().map(|&row| join.groups.of_row[row as usize]).collect();
@@ -83,33 +106,35 @@ impl<'a> Published<'a> {
     }
 }
 
-/// How near a guess of a number must come.
+/// Tolerance of a guessed number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Epsilon {
-    /// Within this much.
+    /// Absolute error.
     Absolute(f64),
-    /// Within this share of the guess; below 1.
+    /// Error relative to the guess. It is below 1.
     Relative(f64),
 }
 
-/// A table with names, or anything else that is known about people from elsewhere.
+/// A table with names or other knowledge about people.
 #[derive(Clone, Copy, Debug)]
 pub struct External<'a> {
-    /// Its plain values; at least the quasi-identifiers it shares with the release.
+    /// The original values. It has at least one quasi-identifier of the release.
     pub table: &'a Folded,
-    /// How many columns it has beside those: names, identifiers, whatever then attaches to released records.
+    /// Number of other columns: names, identifiers and other facts that the join adds to released
+    /// records.
     pub further: usize,
 }
 
-/// What belongs to a k-join-anonymous release beside its table of boxes, whose last quasi-identifier is then the label of the
-/// sensitive group, if there are sensitive values.
+/// The other parts of a k-join-anonymous release. The release under attack is its table of boxes.
+/// If there are sensitive values, the last quasi-identifier of that table is the label of the
+/// sensitive group.
 #[derive(Clone, Copy, Debug)]
 pub struct JoinedRelease<'a> {
-    /// How many rows every group is said to have at least.
+    /// Guaranteed minimum number of rows per group.
     pub k: u64,
-    /// The label of a sensitive group, then the sensitive columns.
+    /// The table of sensitive values: the label of the sensitive group, then the sensitive columns.
     pub sensitive: Option<&'a Folded>,
-    /// Whether surplus external people were left out, if that is known.
+    /// Whether external people were trimmed, if that is known.
     pub trimmed: Option<bool>,
 }
 
@@ -117,19 +142,21 @@ pub struct JoinedRelease<'a> {
 pub(super) struct SensitiveGroups {
     /// The sensitive group of each group of the release.
     pub(super) of_group: Vec<u32>,
-    /// How many rows of boxes each has.
+    /// Number of rows of boxes per sensitive group.
     pub(super) rows: Vec<u64>,
-    /// How many sensitive values each has.
+    /// Number of sensitive values per sensitive group.
     pub(super) values: Vec<u64>,
 }
 
 impl JoinedRelease<'_> {
-    /// The sensitive groups; `None` if no sensitive values are published.
+    /// Returns the sensitive groups. `None` if no sensitive values are published.
     pub(super) fn labels(&self, boxes: &Folded) -> Option<SensitiveGroups> {
         let (sensitive, column) = (self.sensitive?, boxes.columns.len().checked_sub(1)?);
         let groups = Classes::new(boxes, &(0..boxes.columns.len()).collect::<Vec<_>>());
         let labels = Classes::new(boxes, &[column]);
-        let text = |row: u32| boxes.columns[column].texts[boxes.row(row as usize)[column] as usize].as_str();
+        let text = |row: u32| {
+            boxes.columns[column].texts[boxes.row(row as usize)[column] as usize].as_str()
+        };
         let number: BTreeMap<&str, usize> =
             labels.first.iter().enumerate().map(|(number, &row)| (text(row), number)).collect();
         let mut values = vec![0; labels.len()];
@@ -143,68 +170,69 @@ impl JoinedRelease<'_> {
         Some(SensitiveGroups { of_group, rows: labels.records, values })
     }
 
-    /// How many records the microdata has, if that is published.
+    /// Returns the number of records of the microdata, if it is published.
     pub(super) fn microdata(&self) -> Option<u64> {
         self.sensitive.map(Folded::records)
     }
 }
 
-/// What is known of a table from which records were withheld because a sensitive value was too frequent.
+/// Knowledge about a table from which records were suppressed because a sensitive value was too
+/// frequent.
 #[derive(Clone, Debug)]
-pub struct Skewed {
-    /// How they were withheld.
+pub struct KnownSuppression {
+    /// The suppression mechanism.
     pub mechanism: Mechanism,
     /// The sensitive column.
     pub on: String,
-    /// How many records the table had, if that is known.
+    /// Number of records of the table, if it is known.
     pub records: Option<u64>,
-    /// Whether everybody is told that.
+    /// Whether that number is public.
     pub size_is_public: bool,
-    /// The counts of its values, if those are known.
+    /// The counts of the values in the table, if they are known.
     pub shape: Option<Vec<u64>>,
 }
 
-/// What an adversary has.
+/// An adversary with a release and background knowledge.
 #[derive(Clone, Debug)]
 pub struct Adversary<'a> {
     /// The release under attack.
     pub release: Published<'a>,
-    /// The kinds of the sensitive columns, where stated.
+    /// Kinds of the sensitive columns, where declared.
     pub kinds: Vec<Option<Kind>>,
-    /// The categories of the sensitive columns, where stated.
+    /// Categories of the sensitive columns, where declared.
     pub categories: Vec<Option<Categories>>,
-    /// The texts that stand for missing values; the first that is not empty is the one that is published.
+    /// Texts that mean a missing value. The first non-empty one is used in releases.
     pub missing: &'a [String],
     population: Option<&'a Folded>,
-    /// People with names.
+    /// A table of people with names.
     pub external: Option<External<'a>>,
-    /// Another release about some of the same people.
+    /// Another release that contains some of the same people.
     pub second: Option<Published<'a>>,
-    /// The table the release was made from, and what an outlier of it is.
+    /// The table from which the release was created, and definitions of its outliers.
     pub original: Option<(&'a Dataset, &'a [Settings])>,
-    /// What else belongs to a k-join-anonymous release.
+    /// The other parts of a k-join-anonymous release.
     pub joined: Option<JoinedRelease<'a>>,
-    /// How near a guess must come, by sensitive column, where stated.
+    /// Tolerance of guesses by sensitive column, where declared.
     pub epsilon: BTreeMap<String, Epsilon>,
-    /// What is known of how records were withheld.
-    pub skewed: Option<Skewed>,
-    /// Why it is not known whose records the release has, though it was asked.
+    /// Knowledge about suppressed records.
+    pub suppression: Option<KnownSuppression>,
+    /// Why the persons of the records are unknown although they were requested.
     pub persons_unknown: Option<String>,
-    /// The columns that are published as they are, record by record.
-    pub as_it_is: Option<AsItIs<'a>>,
-    /// How many people the records of each group stand for, if the table is a sample with weights.
-    pub weighed: Option<Weighed>,
-    /// The join with the population, which two attacks need.
-    pub(super) linked: OnceCell<Option<Linked>>,
+    /// The columns that are published unchanged.
+    pub unmodified: Option<UnmodifiedColumns<'a>>,
+    /// Sums of sampling weights per group, if the table is a weighted sample.
+    pub weighted: Option<WeightedGroups>,
+    /// The join with the population, cached because two attacks use it.
+    pub(super) population_join: OnceCell<Option<PopulationJoin>>,
 }
 
 impl<'a> Adversary<'a> {
-    /// An adversary who has nothing but the release.
+    /// Creates an adversary who has only the release.
     pub fn new(release: Published<'a>, missing: &'a [String]) -> Adversary<'a> {
         let kinds = vec![None; release.values.len()];
         let categories = vec![None; release.values.len()];
         Adversary {
-            release,
+            release: release.with_missing(missing),
             kinds,
             categories,
             missing,
@@ -214,46 +242,47 @@ impl<'a> Adversary<'a> {
             original: None,
             joined: None,
             epsilon: BTreeMap::new(),
-            skewed: None,
+            suppression: None,
             persons_unknown: None,
-            as_it_is: None,
-            weighed: None,
-            linked: OnceCell::new(),
+            unmodified: None,
+            weighted: None,
+            population_join: OnceCell::new(),
         }
     }
 
-    /// Gives the adversary a table of everybody who might be in the release, in plain values.
+    /// Sets the table of all people who may be in the release, in original values.
     pub fn set_population(&mut self, population: Option<&'a Folded>) {
         self.population = population;
-        self.linked = OnceCell::new();
+        self.population_join = OnceCell::new();
     }
 
-    /// Everybody who might be in the release.
+    /// Returns the table of all people who may be in the release.
     pub fn population(&self) -> Option<&'a Folded> {
         self.population
     }
 
-    /// The text under which missing values are published.
+    /// Returns the text with which missing values are published.
     pub(super) fn missing_label(&self) -> &'a str {
         self.missing.iter().find(|text| !text.is_empty()).map_or("", String::as_str)
     }
 
-    /// For each group the records of each category of a sensitive column; `None` if it has no categories or a value without.
+    /// Counts the records of each category of a sensitive column in each group. Returns `None` if
+    /// the column has no categories, or a value without one.
     pub(super) fn by_category(&self, column: usize) -> Option<Vec<Vec<u64>>> {
         let categories = self.categories[column].as_ref()?;
-        let texts = &self.release.table.columns[self.release.quasi.len() + column].texts;
-        let values = &self.release.values[column];
+        let (table, column) = (self.release.table, self.release.quasi.len() + column);
+        let texts = &table.columns[column].texts;
+        // Two spellings of one value may be in two categories.
         let category: Vec<Option<usize>> = texts.iter().map(|text| categories.of(text)).collect();
-        let mut groups = vec![vec![0; categories.len()]; values.groups()];
-        for (group, counts) in groups.iter_mut().enumerate() {
-            for &(code, records) in values.of(group) {
-                counts[category[code as usize]?] += records;
-            }
+        let mut groups = vec![vec![0; categories.len()]; self.release.groups.len()];
+        for row in 0..table.rows() {
+            let counts = &mut groups[self.release.groups.of_row[row] as usize];
+            counts[category[table.row(row)[column] as usize]?] += table.weights[row];
         }
         Some(groups)
     }
 
-    /// Whether a published text stands for a missing value.
+    /// Returns whether a published text means a missing value.
     pub(super) fn is_missing(&self, code: u32, text: &str) -> bool {
         code == incrowd_core::MISSING || self.missing.iter().any(|missing| missing == text)
     }

@@ -1,9 +1,9 @@
-//! What an attack found out.
+//! Results of attacks.
 
-/// Which number of a finding a limit is about.
+/// The number of a finding to which a limit applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// The risk of the person who is worst off.
+    /// The greatest risk of a person.
     Worst,
     /// The average risk.
     Average,
@@ -12,11 +12,11 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// The names on the command line.
+    /// Names on the command line.
     pub const ALL: [(&'static str, Quantity); 3] =
         [("worst", Quantity::Worst), ("average", Quantity::Average), ("share", Quantity::Share)];
 
-    /// The quantity in words.
+    /// Describes the quantity.
     pub fn about(self) -> &'static str {
         match self {
             Quantity::Worst => "the worst risk",
@@ -26,18 +26,19 @@ impl Quantity {
     }
 }
 
-/// Who counts as at risk. A risk is a correctly rounded quotient and a threshold the double next to what was typed, so
-/// nobody who reaches the threshold as typed is missed.
+/// Condition for being at risk. A risk is a correctly rounded quotient, and a threshold is the
+/// double nearest to the decimal number in the request. Rounding is monotonic, so a risk that
+/// reaches the decimal threshold also reaches the double.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Alarm {
-    /// Whose risk is above this.
+    /// The risk is above this number.
     Above(f64),
-    /// Whose risk is at least this.
+    /// The risk is at least this number.
     AtLeast(f64),
 }
 
 impl Alarm {
-    pub(super) fn rings(self, risk: f64) -> bool {
+    pub(super) fn is_met(self, risk: f64) -> bool {
         match self {
             Alarm::Above(threshold) => risk > threshold,
             Alarm::AtLeast(threshold) => risk >= threshold,
@@ -54,16 +55,16 @@ impl std::fmt::Display for Alarm {
     }
 }
 
-/// A band of the histogram.
+/// A bin of the histogram of risks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Band {
-    /// Its name, `<= 0.05`.
+    /// Name of the band, e.g. `<= 0.05`.
     pub label: &'static str,
-    /// How many people have a risk in it.
+    /// Number of people with a risk in the band.
     pub people: u64,
 }
 
-/// The upper ends of the bands, each with its name.
+/// Upper ends and names of the bands.
 type Scale = &'static [(f64, &'static str)];
 
 /// Bands for probabilities.
@@ -78,7 +79,7 @@ pub(super) const CHANCE: Scale = &[
     (1.0, "1"),
 ];
 
-/// Bands for factors by which a probability rises.
+/// Bands for factors by which a probability increases.
 pub(super) const FACTOR: Scale = &[
     (1.0, "<= 1"),
     (1.5, "<= 1.5"),
@@ -89,58 +90,59 @@ pub(super) const FACTOR: Scale = &[
     (f64::INFINITY, "> 100"),
 ];
 
-/// A further number that may be published.
+/// An additional number that may be published.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
-    /// Its key in reports.
+    /// Key in reports.
     pub name: &'static str,
-    /// What it counts or measures.
+    /// Description of the number.
     pub about: &'static str,
     /// The number.
     pub value: f64,
 }
 
-/// What an attack found out about one column, or about identities.
+/// Result of an attack on one column or on identities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// The attack's name.
+    /// Name of the attack.
     pub attack: &'static str,
-    /// The sensitive column; `None` if the attack is about identities.
+    /// The sensitive column. `None` if the attack is about identities.
     pub column: Option<String>,
-    /// What the risk is, for example `chance of naming the right record`.
+    /// Definition of the risk, e.g. `chance of naming the right record`.
     pub measures: &'static str,
-    /// Who the people are, for example `records of the release`.
+    /// Name of the counted unit, e.g. `records of the release`.
     pub people: &'static str,
-    /// The greatest risk of anybody.
+    /// Greatest risk of a person.
     pub worst: f64,
-    /// The average risk over people.
+    /// Average risk over all people.
     pub average: f64,
-    /// How many people are at risk.
+    /// Number of people at risk.
     pub at_risk: u64,
-    /// Of how many.
+    /// Number of people.
     pub of: u64,
-    /// Who counts as at risk, in words.
+    /// Condition for being at risk.
     pub alarm: String,
-    /// How many people have which risk.
+    /// Number of people per range of risk.
     pub bands: Vec<Band>,
-    /// Further numbers.
+    /// Additional numbers.
     pub facts: Vec<Fact>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Whether the whole finding is for the data owner only, because its very numbers tell about people.
+    /// Whether the finding is only for the data owner, because its numbers reveal facts about
+    /// people.
     pub owner_only: bool,
-    /// For the data owner only: the worst risk of anybody in each group of the release. Empty if the attack is not about
-    /// single groups.
+    /// Greatest risk of a person in each group of the release. Only for the data owner. Empty if
+    /// the attack is not about single groups.
     pub by_group: Vec<f64>,
 }
 
 impl Finding {
-    /// The share of people at risk.
+    /// Returns the share of people at risk.
     pub fn share(&self) -> f64 {
         if self.of == 0 { 0.0 } else { self.at_risk as f64 / self.of as f64 }
     }
 
-    /// One of the numbers a limit can be about.
+    /// Returns the number to which a limit applies.
     pub fn quantity(&self, quantity: Quantity) -> f64 {
         match quantity {
             Quantity::Worst => self.worst,
@@ -149,7 +151,7 @@ impl Finding {
         }
     }
 
-    /// A further number by its name.
+    /// Returns an additional number by name.
     pub fn fact(&self, name: &str) -> Option<f64> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value)
     }
@@ -159,23 +161,23 @@ impl Finding {
     }
 }
 
-/// An attack, or one column of it, that says nothing here.
+/// An attack, or one column of it, that was not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// The attack's name.
+    /// Name of the attack.
     pub attack: &'static str,
-    /// The column, if only that was left out.
+    /// The column, if the attack was run on others.
     pub column: Option<String>,
-    /// Why, and what it would need.
+    /// The reason and the missing input.
     pub why: String,
 }
 
-/// What an attack answers.
+/// Results of one attack.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// What it found out.
+    /// Findings by column.
     pub findings: Vec<Finding>,
-    /// What it could not be asked.
+    /// Columns, or the whole attack, that were not run.
     pub skipped: Vec<Skipped>,
 }
 
@@ -184,7 +186,11 @@ impl Answer {
         Answer { findings: vec![finding], skipped: Vec::new() }
     }
 
-    pub(super) fn skip(attack: &'static str, column: Option<&str>, why: impl Into<String>) -> Answer {
+    pub(super) fn skip(
+        attack: &'static str,
+        column: Option<&str>,
+        why: impl Into<String>,
+    ) -> Answer {
         let skipped = Skipped { attack, column: column.map(str::to_owned), why: why.into() };
         Answer { findings: Vec::new(), skipped: vec![skipped] }
     }
@@ -196,7 +202,7 @@ impl Answer {
     }
 }
 
-/// Risks with the number of people who have each.
+/// Risks, each with a number of people.
 #[derive(Debug, Default)]
 pub(super) struct Risks {
     risks: Vec<(f64, u64)>,
@@ -209,13 +215,14 @@ impl Risks {
         }
     }
 
-    /// The risk of everybody in each group of a release.
+    /// Gives all records of a group the risk of the group.
     pub(super) fn of_groups(by_group: &[f64], records: &[u64]) -> Risks {
         Risks { risks: by_group.iter().copied().zip(records.iter().copied()).collect() }
     }
 
-    /// Worst, average, people at risk and bands. Risks are added in their order, so that the last digit of the average does
-    /// not depend on the order of groups.
+    /// Computes the maximum, the average, the number of people at risk and the bands. Risks are
+    /// summed in ascending order, so the rounding of the average does not depend on the order of
+    /// the groups.
     pub(super) fn finding(
         mut self,
         attack: &'static str,
@@ -225,15 +232,16 @@ impl Risks {
         alarm: Alarm,
     ) -> Finding {
         self.risks.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut bands: Vec<Band> = scale.iter().map(|&(_, label)| Band { label, people: 0 }).collect();
+        let mut bands: Vec<Band> =
+            scale.iter().map(|&(_, label)| Band { label, people: 0 }).collect();
         let (mut sum, mut of, mut at_risk, mut worst) = (0.0, 0, 0, 0.0_f64);
-        for alike in self.risks.chunk_by(|a, b| a.0 == b.0) {
-            let (risk, people) = (alike[0].0, alike.iter().map(|(_, people)| people).sum::<u64>());
+        for equal in self.risks.chunk_by(|a, b| a.0 == b.0) {
+            let (risk, people) = (equal[0].0, equal.iter().map(|(_, people)| people).sum::<u64>());
             let band = scale.partition_point(|&(end, _)| end < risk).min(bands.len() - 1);
             bands[band].people += people;
             sum += risk * people as f64;
             of += people;
-            at_risk += if alarm.rings(risk) { people } else { 0 };
+            at_risk += if alarm.is_met(risk) { people } else { 0 };
             worst = worst.max(risk);
         }
         Finding {
@@ -255,13 +263,13 @@ impl Risks {
     }
 }
 
-/// `part / whole`, correctly rounded; 0 of nothing is 0.
+/// Returns `part / whole`, correctly rounded. Returns 0 if `whole` is 0.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// `part / whole` of products, which are first divided by what they have in common so that a quotient which is a simple
-/// number comes out as that number.
+/// Returns `part / whole` for products that may exceed 2⁵³. Both are first divided by their
+/// greatest common divisor, so that a quotient of small numbers is rounded only once.
 pub(super) fn ratio(part: u128, whole: u128) -> f64 {
     let (mut a, mut b) = (part, whole);
     while b > 0 {

@@ -1,8 +1,9 @@
-//! Attacks: what an adversary who has the release would learn, per person and in the worst case.
+//! Attacks: what an adversary who has the release learns, per person and in the worst case.
 //!
-//! Each attack is one file with a [`Card`]; [`ATTACKS`] lists them, and the command line and `explain` read that list. An
-//! attack gets an [`Adversary`] with all that one may have, and answers with [`Finding`]s or says what it
-//! would need. Attacks are about the published cells alone: nothing the making of a release believed counts.
+//! Each attack is one file with a [`Card`]. [`ATTACKS`] lists the cards for the command line and
+//! `explain`. An attack receives an [`Adversary`] with the background knowledge, and returns
+//! [`Finding`]s or the reason why it cannot run. Attacks use the published cells only, never
+//! intermediate results of the program that created the release.
 
 mod adversary;
 mod confidence;
@@ -14,7 +15,6 @@ mod group_values;
 mod homogeneity;
 mod intersection;
 mod interval_disclosure;
-
 mod journalist;
 mod marketer;
 mod outside;
@@ -31,18 +31,18 @@ mod singling_out;
 mod skewness;
 mod trimming;
 
-pub use adversary::{Adversary, Epsilon, External, JoinedRelease, Published, Skewed};
+pub use adversary::{Adversary, Epsilon, External, JoinedRelease, KnownSuppression, Published};
 pub use distinguishability::{Distinguished, Leakage, MODES, distinguish};
 pub use finding::{Alarm, Answer, Band, Fact, Finding, Quantity, Skipped};
 pub use group_values::GroupValues;
 pub use persons::GroupPersons;
-pub use population_risk::Weighed;
+pub use population_risk::WeightedGroups;
 pub use projections::Projected;
-pub use singling_out::AsItIs;
+pub use singling_out::UnmodifiedColumns;
 
 use incrowd_core::{Error, Param, Params, Progress, Result, Value};
 
-/// Every attack incrowd knows. A new attack is one file and one line here.
+/// All attacks. To add an attack, add a file with a card and one line here.
 pub const ATTACKS: &[&Card] = &[
     &prosecutor::CARD,
     &journalist::CARD,
@@ -68,23 +68,25 @@ pub const ATTACKS: &[&Card] = &[
     &population_risk::CARD,
 ];
 
-/// Attacks that run only if they are named: what they find is at risk in most releases, and no model promises anything about it.
+/// Attacks that run only if they are named. In most releases many people are at risk of them, and
+/// no privacy model protects against them.
 pub const ON_REQUEST: &[&str] = &[interval_disclosure::CARD.name];
 
-/// Attacks that read a number nobody need have, such as the mean of a group, as that number.
+/// Attacks that treat an aggregate, such as the mean of a group, like the value of a record.
 pub const READ_MEANS: &[&str] = &[record_linkage::CARD.name];
 
-/// Whom or what an attack is about. Where a release is two tables, that decides which one is attacked.
+/// Subject of an attack. If a release consists of two tables, the subject determines which of them
+/// is attacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// People: who is in the release, and which record is theirs.
+    /// People: who is in the release, and which record belongs to whom.
     People,
-    /// Sensitive values: what somebody has whose group is known. It looks at groups of the release and at nothing that tells
-    /// people apart.
+    /// Sensitive values of people whose group is known. The attack uses groups of the release and
+    /// does not need to distinguish people.
     Values,
 }
 
-/// Something an attack needs, or can use.
+/// Input of an attack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// A sensitive column.
@@ -93,34 +95,35 @@ pub enum Need {
     Categories,
     /// A sensitive column of numbers.
     Numbers,
-    /// Everybody who might be in the release.
+    /// A table of all people who may be in the release.
     Population,
-    /// People with names.
+    /// A table of people with names.
     External,
-    /// A table of people, be it a population or an external table.
+    /// A table of people: a population or an external table.
     People,
-    /// Another release about some of the same people.
+    /// Another release that contains some of the same people.
     Second,
-    /// The table the release was made from.
+    /// The table from which the release was created.
     Original,
-    /// How many records that table had.
+    /// The number of records of that table.
     OriginalSize,
-    /// What an outlier is.
+    /// A definition of outliers.
     Outliers,
-    /// Two tables of a k-join-anonymous release.
+    /// The two tables of a k-join-anonymous release.
     Joined,
-    /// How records were withheld.
+    /// The suppression mechanism.
     Suppression,
-    /// Whose records the release has.
+    /// The person of each record.
     Persons,
-    /// A column that is published as it is.
-    AsItIs,
-    /// How many people the records stand for.
+    /// A column that is published unchanged.
+    Unmodified,
+    /// Sampling weights.
     Weights,
 }
 
 impl Need {
-    /// The keys of a request that give it, any of them; none if only the release itself can have it.
+    /// Returns the keys of a request that provide this input. One of them is enough. The list is
+    /// empty if only the release itself can provide it.
     pub fn keys(self) -> &'static [&'static str] {
         match self {
             Need::Sensitive | Need::Numbers => &["sensitive"],
@@ -135,35 +138,35 @@ impl Need {
             Need::Joined => &[],
             Need::Suppression => &["suppression"],
             Need::Persons => &["original"],
-            Need::AsItIs => &["sensitive", "passthrough"],
+            Need::Unmodified => &["sensitive", "passthrough"],
             Need::Weights => &["original"],
         }
     }
 }
 
-/// An attack's entry in the list.
+/// Description of an attack.
 pub struct Card {
-    /// The name on the command line and in reports.
+    /// Name on the command line and in reports.
     pub name: &'static str,
-    /// The paper's key in `docs/papers.md`.
+    /// Key of the paper in `docs/papers.md`.
     pub paper: &'static str,
-    /// What the adversary does and what the answer means.
+    /// Procedure of the adversary and interpretation of the result.
     pub about: &'static str,
-    /// What the answer does not say.
+    /// Limits of the interpretation.
     pub limits: &'static str,
-    /// Whom or what it is about.
+    /// Subject of the attack.
     pub subject: Subject,
-    /// What it cannot do without, beside the release.
+    /// Required inputs besides the release.
     pub needs: &'static [Need],
-    /// What it makes use of if it is there.
+    /// Optional inputs.
     pub uses: &'static [Need],
-    /// Both in words for people. A key of a request stands in backticks.
+    /// Required and optional inputs in words. Keys of a request are in backticks.
     pub needs_text: &'static str,
-    /// What it can be told; every attack has a `threshold` that says who counts as at risk.
+    /// Parameters. Every attack has a `threshold` that defines who is at risk.
     pub params: &'static [Param],
-    /// The quantity a stated limit is about unless it names one.
+    /// Quantity to which a limit applies if the limit does not name one.
     pub limit: Quantity,
-    /// Runs it. The number is the threshold.
+    /// Runs the attack with a threshold.
     pub run: fn(&Adversary<'_>, f64, &dyn Progress) -> Result<Answer>,
 }
 
@@ -174,14 +177,16 @@ impl std::fmt::Debug for Card {
 }
 
 impl Card {
-    /// The attack of that name.
+    /// Finds an attack by name.
     pub fn find(name: &str) -> Result<&'static Card> {
-        let found = ATTACKS.iter().find(|card| card.name == name).copied();
+        let card = ATTACKS.iter().find(|card| card.name == name).copied();
         let known = ATTACKS.iter().map(|card| card.name);
-        found.ok_or_else(|| Error::job(format!("there is no attack `{name}`")).help_near(name, known))
+        card.ok_or_else(|| {
+            Error::job(format!("there is no attack `{name}`")).help_near(name, known)
+        })
     }
 
-    /// Who counts as at risk: the given threshold, checked, or the default.
+    /// Checks a threshold for being at risk. Returns the default if none is given.
     pub fn threshold(&self, given: Option<f64>) -> Result<f64> {
         let given = given.map(|x| ("threshold".to_owned(), Value::Real(x)));
         Ok(Params::new(self.name, self.params, given)?.number("threshold"))

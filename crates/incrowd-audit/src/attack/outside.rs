@@ -1,23 +1,27 @@
 //! Outside: people of the microdata who are not in the external table.
 //!
-//! Paper: `sacharidis2010`. If the adversary has the very external table the release was made with, a box with more rows than
-//! that table has people in it holds people who are in the microdata and not in the table.
+//! Paper: `sacharidis2010`. Assume that the adversary has the external table that was used to
+//! create the release. If a box has more rows than matching people of that table, the other rows
+//! are people who are in the microdata but not in the table.
 //!
-//! Where we differ: ours. The paper takes the external table to contain everybody.
+//! Where we differ: the attack is ours. The paper assumes that the external table contains
+//! everyone.
 
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
 use super::{Adversary, Card, Need, Subject};
 
-/// The list entry.
+/// Description of the attack.
 pub(super) const CARD: Card = Card {
     name: "outside",
     paper: "sacharidis2010",
-    about: "Somebody has the external table a k-join-anonymous release was made with. Where a box has more rows than people of \
-            that table, the others are in the microdata and not in the table. The risk is their share of the box's rows.",
-    limits: "A box that an external person left for another box it also fits hides as many. With another table than the \
-             publisher's the difference means less.",
+    about: "An adversary has the external table with which a k-join-anonymous release was created. \
+            If a box has more rows than matching people of that table, the other rows are people \
+            who are in the microdata but not in the table. The risk is their share of the box's \
+            rows.",
+    limits: "An external person who matches a box but was assigned to another box hides one such \
+             row. With a table other than the publisher's the difference is less meaningful.",
     subject: Subject::People,
     needs: &[Need::Joined, Need::External],
     uses: &[],
@@ -26,7 +30,7 @@ pub(super) const CARD: Card = Card {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
         default: Some("0"),
-        about: "whoever stands in a box with a larger share of such rows counts as at risk",
+        about: "a person in a box with a larger share of such rows counts as at risk",
     }],
     limit: Quantity::Share,
     run,
@@ -36,7 +40,9 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
     if adversary.joined.is_none() {
         return Ok(Answer::skip(CARD.name, None, "needs a k-join-anonymous release"));
     }
-    let Some(external) = adversary.external.filter(|e| !adversary.release.shared(e.table).is_empty()) else {
+    let Some(external) =
+        adversary.external.filter(|e| !adversary.release.shared(e.table).is_empty())
+    else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let (join, class) = adversary.release.join(external.table, adversary.missing_label())?;
@@ -51,14 +57,19 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
     let shares: Vec<f64> =
         beyond.iter().zip(&join.groups.records).map(|(&n, &rows)| share(n, rows)).collect();
     let risks = Risks::of_groups(&shares, &join.groups.records);
-    let measures = "share of the box's rows known to be of the microdata and not of the external table";
+    let measures =
+        "share of the box's rows that are in the microdata but not in the external table";
     let mut finding = risks.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
     finding.add_fact(
         "boxes",
         "boxes with more rows than external people",
         beyond.iter().filter(|n| **n > 0).count() as f64,
     );
-    finding.add_fact("people", "rows beyond the external table's people", beyond.iter().sum::<u64>() as f64);
+    finding.add_fact(
+        "people",
+        "rows in excess of matching external people",
+        beyond.iter().sum::<u64>() as f64,
+    );
     finding.by_group = class.iter().map(|&class| shares[class as usize]).collect();
     Ok(Answer::one(finding))
 }

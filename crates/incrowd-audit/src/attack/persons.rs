@@ -1,9 +1,10 @@
-//! Somebody who knows several records of one person.
+//! Persons: an adversary who knows several records of one person.
 //!
-//! Ours; no paper has it in this form. A person with records in several groups is, to whoever knows that these records are hers,
-//! among the persons whom all of those groups have in common, and these may be fewer than k. k-anonymity by persons promises
-//! nothing against that, so it is measured: for adversaries who know two of her records, the worst two, and for those who know
-//! all of them.
+//! Ours; no paper has it in this form. Consider a person with records in several groups. An
+//! adversary who knows that these records belong to one person narrows her down to the persons that
+//! all these groups have in common. They may be fewer than k. k-anonymity by persons does not
+//! protect against this. The risk is measured for adversaries who know two of her records, in the
+//! worst case, and for adversaries who know all of them.
 
 use incrowd_core::{Progress, Result};
 
@@ -11,19 +12,21 @@ use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
 use super::prosecutor::THRESHOLD;
 use super::{Adversary, Card, Need, Subject};
 
-/// The list entry.
+/// Description of the attack.
 pub(super) const CARD: Card = Card {
     name: "persons",
     paper: "persons-2026",
-    about: "Somebody knows several records of a person and that they are hers. She is among the persons whom all groups of \
-            these records have in common; the risk is 1 over their number. It is asked for the worst two of her records, and \
-            for all of them.",
-    limits: "It needs to know whose records are in which group, which only the data owner can. Persons whose records are all in \
-             one group are left out: for them the prosecutor says it. Whoever knows how many records a person has may know more.",
+    about: "An adversary knows several records of a person and that they belong to one person. The \
+            person is among the persons that all groups of these records have in common. The risk \
+            is 1 over their number. It is computed for the worst two records of the person and for \
+            all of them.",
+    limits: "The attack needs the persons of all records, which only the data owner has. Persons \
+             with all records in one group are excluded: the attack prosecutor covers them. An \
+             adversary who knows the number of records of a person may learn more.",
     subject: Subject::People,
     needs: &[Need::Persons],
     uses: &[],
-    needs_text: "the table the release was made from (`[judging] original`) and the column that tells persons apart \
+    needs_text: "the original table (`[judging] original`) and the column that identifies persons \
                  (`[input] person`)",
     params: &[THRESHOLD],
     limit: Quantity::Worst,
@@ -32,7 +35,10 @@ pub(super) const CARD: Card = Card {
 
 fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
     let Some(persons) = &adversary.release.persons else {
-        let why = adversary.persons_unknown.clone().unwrap_or_else(|| format!("needs {}", CARD.needs_text));
+        let why = adversary
+            .persons_unknown
+            .clone()
+            .unwrap_or_else(|| format!("needs {}", CARD.needs_text));
         return Ok(Answer::skip(CARD.name, None, why));
     };
     let (mut two, mut all) = (Risks::default(), Risks::default());
@@ -56,23 +62,31 @@ fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<An
         (fewest_two, fewest_all) = (fewest_two.min(pair), fewest_all.min(whole));
     }
     if several == 0 {
-        return Ok(Answer::skip(CARD.name, None, "nobody has records in several groups"));
+        return Ok(Answer::skip(CARD.name, None, "no person has records in several groups"));
     }
     let finding = |risks: Risks, measures: &'static str, fewest: u64| -> Finding {
         let mut finding = risks.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
         (finding.people, finding.owner_only) = ("persons", true);
-        finding.add_fact("several_groups", "persons with records in several groups", several as f64);
-        finding.add_fact("fewest_common", "fewest persons whom such groups have in common", fewest as f64);
+        finding.add_fact(
+            "several_groups",
+            "persons with records in several groups",
+            several as f64,
+        );
+        finding.add_fact(
+            "fewest_common",
+            "fewest persons that such groups have in common",
+            fewest as f64,
+        );
         finding
     };
     let findings = vec![
-        finding(two, "chance of finding a person two of whose records are known", fewest_two),
-        finding(all, "chance of finding a person all of whose records are known", fewest_all),
+        finding(two, "chance of finding a person if two records are known", fewest_two),
+        finding(all, "chance of finding a person if all records are known", fewest_all),
     ];
     Ok(Answer { findings, skipped: Vec::new() })
 }
 
-/// What two ascending lists have in common.
+/// Returns the intersection of two ascending lists.
 fn common(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut others = b.iter().peekable();
     let mut both = Vec::new();
@@ -85,7 +99,7 @@ fn common(a: &[u32], b: &[u32]) -> Vec<u32> {
     both
 }
 
-/// Which persons have records in which groups of a release.
+/// The persons of each group of a release.
 #[derive(Clone, Debug, Default)]
 pub struct GroupPersons {
     /// The persons of each group, ascending.
@@ -95,7 +109,7 @@ pub struct GroupPersons {
 }
 
 impl GroupPersons {
-    /// From the persons of each row's records, and the group of each row.
+    /// Creates it from the persons of each row and the group of each row.
     pub(super) fn new(rows: &[&[u32]], of_row: &[u32], groups: usize) -> GroupPersons {
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); groups];
         for (own, &group) in rows.iter().zip(of_row) {
@@ -123,19 +137,24 @@ impl GroupPersons {
         &self.persons
     }
 
-    /// How many persons each group has.
+    /// Returns the number of persons per group.
     pub(super) fn sizes(&self) -> Vec<u64> {
         self.groups.iter().map(|list| list.len() as u64).collect()
     }
 
-    /// The risk of everybody whose group decides it: of each person that of the worst of her groups.
+    /// Returns the risks of all persons. A person has the greatest risk of her groups.
     pub(super) fn worst(&self, by_group: &[f64]) -> Risks {
         self.each(|own| own.iter().map(|&group| by_group[group as usize]).fold(0.0, f64::max))
     }
 
-    /// The same on average over each person's groups.
+    /// Returns the risks of all persons. A person has the mean risk of her groups.
     pub(super) fn mean(&self, by_group: &[f64]) -> Risks {
-        self.each(|own| own.iter().map(|&group| by_group[group as usize]).sum::<f64>() / own.len() as f64)
+        self.each(|own| {
+            let risks = || own.iter().map(|&group| by_group[group as usize]);
+            // Rounding can make a sum exceed the exact result: 0.2 + 0.2 + 0.2 > 0.6. The mean must
+            // not exceed the maximum.
+            (risks().sum::<f64>() / own.len() as f64).min(risks().fold(0.0, f64::max))
+        })
     }
 
     fn each(&self, risk: impl Fn(&[u32]) -> f64) -> Risks {

@@ -1,21 +1,23 @@
-//! The prosecutor: record linkage by somebody who knows that the person is in the release.
+//! The prosecutor: record linkage by an adversary who knows that the person is in the release.
 //!
-//! Paper: `elemam2008`. The person stands in a group of f alike records, so a guess which of them is the person's is right
-//! with probability 1/f. Where it is known whose records they are, f counts persons.
+//! Paper: `elemam2008`. The person is in a group of f records with equal cells, so a guess is right
+//! with probability 1/f. If the persons of the records are known, f counts persons.
 
 use incrowd_core::{Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity};
 use super::{Adversary, Card, Subject};
 
-/// The list entry.
+/// Description of the attack.
 pub(super) const CARD: Card = Card {
     name: "prosecutor",
     paper: "elemam2008",
-    about: "Somebody knows that a person is in the release, knows all their quasi-identifiers, and guesses which of the \
-            records that fit is theirs. The risk is 1 over the size of the person's group.",
-    limits: "It is about finding the record, not about what is learned from it: where all records of a group have one \
-             sensitive value, finding the record is not even needed (see homogeneity).",
+    about: "An adversary knows that a person is in the release, knows all quasi-identifiers of the \
+            person, and guesses which of the matching records belongs to the person. The risk is 1 \
+            over the size of the person's group.",
+    limits: "The attack covers finding the record, not learning from it. If all records of a group \
+             have one sensitive value, the adversary learns it without finding the record (see \
+             homogeneity).",
     subject: Subject::People,
     needs: &[],
     uses: &[],
@@ -25,12 +27,12 @@ pub(super) const CARD: Card = Card {
     run,
 };
 
-/// Who counts as at risk of being linked.
+/// Threshold of attacks that link a person with a record.
 pub(super) const THRESHOLD: Param = Param {
     name: "threshold",
     kind: ParamKind::Number(0.0, 1.0),
     default: Some("0.2"),
-    about: "whoever is found with a chance above this counts as at risk",
+    about: "a person whose record is found with a greater chance counts as at risk",
 };
 
 pub(super) const MEASURES: &str = "chance of finding the person's record";
@@ -46,12 +48,14 @@ fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<An
         Some(_) => "persons of the smallest group",
     };
     finding.add_fact("smallest_group", about, smallest as f64);
-    finding.notes.extend(adversary.persons_unknown.iter().map(|why| format!("records are counted: {why}")));
+    finding
+        .notes
+        .extend(adversary.persons_unknown.iter().map(|why| format!("counted in records: {why}")));
     finding.by_group = by_group;
     Ok(Answer::one(finding))
 }
 
-/// The chance in each group of the release.
+/// Returns the probability of finding the right record in each group.
 pub(super) fn chances(adversary: &Adversary<'_>) -> Vec<f64> {
     adversary.release.sizes().into_iter().map(|size| 1.0 / size as f64).collect()
 }

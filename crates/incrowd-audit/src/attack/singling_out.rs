@@ -1,87 +1,92 @@
-//! Somebody who knows a value that is published as it is.
+//! Singling out: an adversary who knows a value that is published unchanged.
 //!
-//! Source: `wp216`, the Article 29 Working Party's opinion on anonymisation techniques, for the term. Quasi-identifiers are
-//! generalized; sensitive columns and those that are passed through are not. Whoever knows a person's values of such columns
-//! finds her record among those that have the same. The risk is 1 over their number, 1 if she is alone.
+//! Source: `wp216`, the Article 29 Working Party's opinion on anonymisation techniques, for the
+//! term. Quasi-identifiers are generalized. Sensitive and passthrough columns are not. An adversary
+//! who knows a person's values in such columns finds her record among the records with equal
+//! values. The risk is 1 over their number. It is 1 if the record is unique.
 
 use hashbrown::HashMap;
 use incrowd_core::{Columnar, Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
 use super::{Adversary, Card, Need, Subject};
-use crate::alone::{Alone, AloneIn, alone};
+use crate::unique::{UniqueOn, unique_records};
 
-/// The list entry.
+/// Description of the attack.
 pub(super) const CARD: Card = Card {
     name: "singling-out",
     paper: "wp216",
-    about: "Somebody knows a person's values of columns that are published as they are: a sensitive column, one that is passed \
-            through, or several of them. The person is among the records that have these values; the risk is 1 over their \
-            number. It is asked for each column, for the smallest sets of columns in which at least 5 % of the people are \
-            alone, and for all of them together.",
-    limits: "It does not say who could know such a value. Columns that the job says nobody else can know (`linkable = false`) are \
-             left out. Sets have up to three columns, fewer in large and wide tables. What is learned together with the \
-             quasi-identifiers is not asked here.",
+    about: "An adversary knows a person's values in columns that are published unchanged: a \
+            sensitive column, a passthrough column, or several of them. The risk is 1 over the \
+            number of records with these values. It is computed for each column, for the smallest \
+            sets of columns on which at least 5 % of the people are unique, and for all columns \
+            together.",
+    limits: "The attack does not consider who could know such a value. Columns declared with \
+             `linkable = false` are excluded. Sets have up to three columns, fewer in large and \
+             wide tables. Combinations with quasi-identifiers are not considered.",
     subject: Subject::People,
-    needs: &[Need::AsItIs],
+    needs: &[Need::Unmodified],
     uses: &[Need::Persons],
-    needs_text: "a column that is published as it is, sensitive or passed through",
+    needs_text: "a column that is published unchanged: sensitive or passthrough",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
         default: Some("1"),
-        about: "whoever is found with at least this chance counts as at risk; 1 is alone",
+        about: "a person who is found with at least this chance counts as at risk; 1 means unique",
     }],
     limit: Quantity::Share,
     run,
 };
 
-const MEASURES: &str = "chance of finding the record by values that are published as they are";
+const MEASURES: &str = "chance of finding the record by values of unmodified columns";
 
-/// More sets than this are not listed.
+/// Maximum number of sets that are reported.
 const LISTED: usize = 10;
 
-/// What is published as it is.
+/// The columns that are published unchanged.
 #[derive(Clone, Debug)]
-pub struct AsItIs<'a> {
-    /// The columns, record by record.
+pub struct UnmodifiedColumns<'a> {
+    /// The columns, with one code per record.
     pub table: &'a Columnar,
-    /// Whose each record is, if that is known and a person may have several.
+    /// The person of each record, if it is known and a person may have several records.
     pub persons: Option<&'a [u32]>,
-    /// Columns that are left out because nobody else can know them.
+    /// Columns that are excluded because no adversary can know them.
     pub unlinkable: Vec<String>,
-    /// What a reader should know.
+    /// Note for the reader.
     pub note: Option<String>,
 }
 
 fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<Answer> {
-    let own = adversary.as_it_is.as_ref().filter(|own| !own.table.columns.is_empty());
-    let Some(own) = own else {
-        let left_out = adversary.as_it_is.as_ref().filter(|own| !own.unlinkable.is_empty());
-        let why = match left_out {
+    let unmodified = adversary.unmodified.as_ref();
+    let Some(own) = unmodified.filter(|own| !own.table.columns.is_empty()) else {
+        let why = match unmodified.filter(|own| !own.unlinkable.is_empty()) {
             None => format!("needs {}", CARD.needs_text),
-            Some(own) => format!("nobody else is said to know {}", own.unlinkable.join(", ")),
+            Some(own) => {
+                format!("declared as not linkable: {}", own.unlinkable.join(", "))
+            }
         };
         return Ok(Answer::skip(CARD.name, None, why));
     };
-    let found: Alone = alone(own.table, own.persons)?;
+    let found = unique_records(own.table, own.persons)?;
     let names: Vec<String> = own.table.columns.iter().map(|column| column.name.clone()).collect();
     let finding = |columns: &[String], title: String| -> Finding {
         let places: Vec<usize> =
             columns.iter().filter_map(|name| names.iter().position(|own| own == name)).collect();
         let risks = risks(own.table, own.persons, &places);
-        let mut finding = risks.finding(CARD.name, Some(&title), MEASURES, CHANCE, Alarm::AtLeast(threshold));
+        let mut finding =
+            risks.finding(CARD.name, Some(&title), MEASURES, CHANCE, Alarm::AtLeast(threshold));
         if own.persons.is_some() {
-            // The release does not say whose records they are.
+            // The release does not contain which records belong to one person.
             (finding.people, finding.owner_only) = ("persons", true);
         }
         finding
     };
-    let title = |own: &AloneIn| own.columns.join(" + ");
+    let title = |own: &UniqueOn| own.columns.join(" + ");
     let mut findings: Vec<Finding> =
         found.columns.iter().map(|own| finding(&own.columns, title(own))).collect();
     findings.extend(found.sets.iter().take(LISTED).map(|own| finding(&own.columns, title(own))));
-    let listed = |all: &[String]| found.sets.iter().take(LISTED).any(|own| own.columns.len() == all.len());
+    let listed =
+        |all: &[String]| found.sets.iter().take(LISTED).any(|own| own.columns.len() == all.len());
     if names.len() > 1 && !listed(&names) {
         findings.push(finding(&names, format!("all {} columns together", names.len())));
     }
@@ -92,14 +97,15 @@ fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<An
         }
         if !own.unlinkable.is_empty() {
             let names = own.unlinkable.join(", ");
-            first.notes.push(format!("not looked at, because nobody else is said to know it: {names}"));
+            first.notes.push(format!("excluded because declared as not linkable: {names}"));
         }
         first.notes.extend(own.note.clone());
     }
     Ok(Answer { findings, skipped: Vec::new() })
 }
 
-/// The risk of everybody whose values of these columns are known: of each person that of the worst of her records.
+/// Computes the risk of each record, or of each person, if the values of these columns are known. A
+/// person has the greatest risk of her records.
 fn risks(table: &Columnar, of: Option<&[u32]>, columns: &[usize]) -> Risks {
     let mut class: Vec<u32> = vec![0; table.records];
     let mut classes = 1;

@@ -1,35 +1,42 @@
-//! Skewness: how much more a group says about a sensitive value than everybody knows.
+//! Skewness: how much a group reveals about a sensitive value beyond its overall frequency.
 //!
-//! Paper: `li2007`, the skewness attack. Before seeing the release a value v has the prior p_v; whoever finds the person's
-//! group believes q_v, its share of the group. The risk of the group is the greatest rise q_v / p_v. A value with q_v = 0
-//! is ruled out, which is learned too; the share of the prior that a group rules out is reported beside the rise.
+//! Paper: `li2007`, the skewness attack. Before seeing the release, the adversary's belief in a
+//! value v is the prior p_v. After finding the person's group, it is q_v, the share of v in the
+//! group. The risk of the group is the greatest factor q_v / p_v. A value with q_v = 0 is ruled
+//! out. The share of the prior that a group rules out is reported too.
 //!
-//! Where we differ: the prior is that of the whole release, or of the population table if that has the column and knows
-//! every value of the release.
+//! Where we differ: the prior is that of the whole release. If a population table has the column
+//! and contains every value of the release, the prior is that of the population.
+
+use std::borrow::Cow;
 
 use hashbrown::HashMap;
-use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result};
+use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result, value_key};
 
 use super::finding::{Alarm, Answer, FACTOR, Finding, Quantity, Risks, ratio};
 use super::{Adversary, Card, GroupValues, Need, Subject};
 
-/// The list entry.
+/// Description of the attack.
 pub(super) const CARD: Card = Card {
     name: "skewness",
     paper: "li2007",
-    about: "Somebody finds the person's group and compares how frequent each sensitive value is in it with how frequent it is \
-            in everybody. The risk is the greatest factor by which the probability of some value rises.",
-    limits: "A rare value has a great factor wherever it stands: one of ten people with a disease that one in ten thousand \
-             has is a factor of 1,000, and still nine in ten that the person has it not.",
+    about: "An adversary finds the person's group and compares the frequency of each sensitive \
+            value in the group with its frequency among all people. The risk is the greatest \
+            factor by which the probability of a value increases.",
+    limits: "A rare value always has a great factor. If one of ten people in a group has a disease \
+             that one in ten thousand people has, the factor is 1,000, but the person still does \
+             not have the disease with probability 0.9.",
     subject: Subject::Values,
     needs: &[Need::Sensitive],
     uses: &[Need::Population],
-    needs_text: "the release with a sensitive column; the prior is taken from a population table (`[judging] population`) that has it",
+    needs_text: "the release with a sensitive column; the prior is taken from a population table \
+                 (`[judging] population`) if it has the column",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(1.0, 1e12),
         default: Some("2"),
-        about: "whoever is in a group where the probability of some value rises by at least this factor counts as at risk",
+        about: "a person in a group that increases a value's probability by at least this factor \
+                counts as at risk",
     }],
     limit: Quantity::Share,
     run,
@@ -40,14 +47,18 @@ fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<An
     let release = &adversary.release;
     for (i, (name, values)) in release.sensitive().zip(&release.values).enumerate() {
         let texts = &release.table.columns[release.quasi.len() + i].texts;
-        let mut prior = Prior { counts: values.totals(texts.len()), records: release.table.records() };
+        let mut prior =
+            Prior { counts: values.totals(texts.len()), records: release.table.records() };
         let mut from = "the whole release";
         let mut notes = Vec::new();
-        if let Some((population, column)) = adversary.population().and_then(|p| Some((p, p.column(name)?))) {
+        if let Some((population, column)) =
+            adversary.population().and_then(|p| Some((p, p.column(name)?)))
+        {
             match of_population(adversary, texts, &prior, population, column) {
                 Some(better) => (prior, from) = (better, "the population"),
                 None => notes.push(format!(
-                    "the population table lacks a value that column {name} has: the prior is that of the release"
+                    "the population table lacks a value of column {name}: the prior is that of \
+                     the release"
                 )),
             }
         }
@@ -66,13 +77,13 @@ fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<An
     Ok(answer)
 }
 
-/// How many of how many people have each value, by the release's codes.
+/// Number of people per value, by the codes of the release, and the number of all people.
 struct Prior {
     counts: Vec<u64>,
     records: u64,
 }
 
-/// The prior of a population; `None` if it lacks a value the release has.
+/// Returns the prior of a population. `None` if the population lacks a value of the release.
 fn of_population(
     adversary: &Adversary<'_>,
     texts: &[String],
@@ -85,13 +96,15 @@ fn of_population(
     for row in 0..population.rows() {
         counts[population.row(row)[column] as usize] += population.weights[row];
     }
-    let known: HashMap<&str, u64> =
-        theirs.iter().map(String::as_str).zip(counts.iter().copied()).skip(1).collect();
+    let mut known: HashMap<Cow<'_, str>, u64> = HashMap::new();
+    for (text, count) in theirs.iter().zip(&counts).skip(1) {
+        *known.entry(value_key(text)).or_insert(0) += count;
+    }
     let of = |(code, text): (usize, &String)| {
         if adversary.is_missing(code as u32, text) {
             counts[MISSING as usize]
         } else {
-            known.get(text.as_str()).copied().unwrap_or(0)
+            known.get(&value_key(text)).copied().unwrap_or(0)
         }
     };
     let counts: Vec<u64> = texts.iter().enumerate().map(of).collect();
@@ -116,25 +129,40 @@ fn judge(
             let before = prior.counts[code as usize];
             kept += before;
             rise = rise.max(ratio(u128::from(count) * all, u128::from(n) * u128::from(before)));
-            difference = difference.max(count as f64 / n as f64 - before as f64 / prior.records as f64);
+            difference =
+                difference.max(count as f64 / n as f64 - before as f64 / prior.records as f64);
         }
         let ruled_out = prior.records - kept.min(prior.records);
         with_excluded += if ruled_out > 0 { n } else { 0 };
         excluded.add(ruled_out as f64 / prior.records as f64, n);
         by_group.push(rise);
     }
-    let excluded = excluded.finding(CARD.name, None, "", super::finding::CHANCE, Alarm::AtLeast(1.0));
+    let excluded =
+        excluded.finding(CARD.name, None, "", super::finding::CHANCE, Alarm::AtLeast(1.0));
     let risks = Risks::of_groups(&by_group, records);
     let measures = "factor by which a value's probability rises";
-    let mut finding = risks.finding(CARD.name, Some(name), measures, FACTOR, Alarm::AtLeast(threshold));
+    let mut finding =
+        risks.finding(CARD.name, Some(name), measures, FACTOR, Alarm::AtLeast(threshold));
     finding.add_fact(
         "greatest_difference",
-        "greatest rise of a probability, posterior less prior",
+        "greatest increase of a probability: posterior minus prior",
         difference,
     );
-    finding.add_fact("excluded_people", "people of whom some value is ruled out", with_excluded as f64);
-    finding.add_fact("excluded_worst", "greatest share of the prior that a group rules out", excluded.worst);
-    finding.add_fact("excluded_average", "average share of the prior that is ruled out", excluded.average);
+    finding.add_fact(
+        "excluded_people",
+        "people for whom a value is ruled out",
+        with_excluded as f64,
+    );
+    finding.add_fact(
+        "excluded_worst",
+        "greatest share of the prior that a group rules out",
+        excluded.worst,
+    );
+    finding.add_fact(
+        "excluded_average",
+        "average share of the prior that is ruled out",
+        excluded.average,
+    );
     finding.by_group = by_group;
     finding
 }

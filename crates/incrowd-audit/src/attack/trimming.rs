@@ -1,36 +1,40 @@
-//! Trimming: a face that was kept though it could have been given up.
+//! Trimming: a face of a box that was kept although it could have been trimmed.
 //!
-//! Papers: `wong2007` for the argument from minimality, `sacharidis2010` for trimming. In a group of more than k rows a face
-//! whose people are all external would have been trimmed. One that was not holds somebody of the microdata; if a single person
-//! stands on it, it is that person.
+//! Papers: `wong2007` for the argument from minimality, `sacharidis2010` for trimming. In a group
+//! of more than k rows, a face with external people only would have been trimmed. A face that was
+//! kept therefore contains a person of the microdata. If a single person is on it, this person is
+//! in the microdata.
 //!
-//! Where we differ: ours. Exact where boxes do not overlap; an upper bound where they do, because then the adversary cannot
-//! always tell in which group a person stands.
+//! Where we differ: the attack is ours. It is exact if boxes do not overlap. Otherwise it is an
+//! upper bound, because the adversary cannot always tell to which group a person belongs.
 
 use incrowd_core::number::{parse_date, parse_number};
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Folded, Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
 use super::{Adversary, Card, Need, Subject};
+use crate::cover::Join;
 
-/// The list entry.
+/// Description of the attack.
 pub(super) const CARD: Card = Card {
     name: "trimming",
     paper: "sacharidis2010",
-    about: "Somebody has a table of everybody and knows that surplus external people were trimmed from a k-join-anonymous \
-            release. A face of a box that could have been given up but was not must hold somebody of the microdata: a \
-            single person on it is exposed.",
-    limits: "Exact where boxes do not overlap (mondrian with strict cuts), an upper bound where they do. Columns with a \
-             hierarchy have no faces and are left out. A release made with trim = \"off\" exposes nobody that way.",
+    about: "An adversary has a table of all people and knows that surplus external people were \
+            trimmed from a k-join-anonymous release. A face of a box that could have been trimmed \
+            but was kept must contain a person of the microdata. A single person on it is exposed.",
+    limits: "Exact if boxes do not overlap (mondrian with strict cuts), else an upper bound. \
+             Columns with a hierarchy have no faces and are excluded. A release made with \
+             trim = \"off\" is not vulnerable.",
     subject: Subject::People,
     needs: &[Need::Joined, Need::Population],
     uses: &[],
-    needs_text: "a k-join-anonymous release made with trim = \"greedy\", and a table of everybody (`[judging] population`)",
+    needs_text: "a k-join-anonymous release made with trim = \"greedy\", and a population table \
+                 (`[judging] population`)",
     params: &[Param {
         name: "threshold",
         kind: ParamKind::Number(0.0, 1.0),
         default: Some("0.5"),
-        about: "the risk is 0 or 1; whoever has more than this counts as at risk",
+        about: "the risk is 0 or 1; a person with a greater risk counts as at risk",
     }],
     limit: Quantity::Share,
     run,
@@ -41,32 +45,73 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
         return Ok(Answer::skip(CARD.name, None, "needs a k-join-anonymous release"));
     };
     if joined.trimmed == Some(false) {
-        return Ok(Answer::skip(CARD.name, None, "has nothing to say: the release was not trimmed"));
+        return Ok(Answer::skip(CARD.name, None, "does not apply: the release was not trimmed"));
     }
-    let Some(population) = adversary.population().filter(|p| !adversary.release.shared(p).is_empty()) else {
+    let Some(population) =
+        adversary.population().filter(|p| !adversary.release.shared(p).is_empty())
+    else {
         return Ok(Answer::skip(CARD.name, None, format!("needs {}", CARD.needs_text)));
     };
     let (join, class) = adversary.release.join(population, adversary.missing_label())?;
-    let number =
-        |text: &str| parse_number(text).map(|n| n.as_f64()).or_else(|| parse_date(text).map(f64::from));
-    let ends = |text: &str| {
-        let range = || text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ");
-        let (lo, hi) = range()?;
-        number(lo).zip(number(hi)).filter(|(lo, hi)| lo < hi)
-    };
+    let (exposed, hit) = exposed(adversary, population, joined.k, (&join, &class), progress);
+    let found = exposed.iter().filter(|exposed| **exposed).count() as u64;
+    let of = joined
+        .microdata()
+        .unwrap_or_else(|| adversary.release.groups.records.iter().sum())
+        .max(found);
+    let mut risks = Risks::default();
+    risks.add(1.0, found);
+    risks.add(0.0, of - found);
+    let measures = "certainty that the person is in the microdata";
+    let mut finding = risks.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
+    finding.people = "records of the microdata";
+    finding.add_fact("exposed", "people who are certainly in the microdata", found as f64);
+    finding.add_fact(
+        "groups_hit",
+        "boxes that expose a person",
+        hit.iter().filter(|hit| **hit).count() as f64,
+    );
+    finding.by_group =
+        class.iter().map(|&class| f64::from(u8::from(hit[class as usize]))).collect();
+    Ok(Answer::one(finding))
+}
+
+fn number(text: &str) -> Option<f64> {
+    parse_number(text).map(|n| n.as_f64()).or_else(|| parse_date(text).map(f64::from))
+}
+
+/// Returns the ends of a range. `None` if the cell is not a range with two different ends.
+fn ends(text: &str) -> Option<(f64, f64)> {
+    let (lo, hi) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")?;
+    number(lo).zip(number(hi)).filter(|(lo, hi)| lo < hi)
+}
+
+/// Returns the vectors of the population that are exposed, and the boxes that expose one.
+fn exposed(
+    adversary: &Adversary<'_>,
+    population: &Folded,
+    k: u64,
+    (join, class): (&Join, &[u32]),
+    progress: &dyn Progress,
+) -> (Vec<bool>, Vec<bool>) {
     let shared = adversary.release.shared(population);
-    // A box is that of several groups if these differ in their sensitive group only; the adversary looks at the largest.
+    // Groups have equal boxes if they differ in their sensitive group only. The adversary uses the
+    // largest of them.
     let mut rows = vec![(0u64, 0u32); join.groups.len()];
     for (group, &class) in class.iter().enumerate() {
         let records = adversary.release.groups.records[group];
         let entry = &mut rows[class as usize];
-        *entry = if records > entry.0 { (records, adversary.release.groups.first[group]) } else { *entry };
+        *entry = if records > entry.0 {
+            (records, adversary.release.groups.first[group])
+        } else {
+            *entry
+        };
     }
     let mut exposed = vec![false; join.vectors.len()];
     let mut hit = vec![false; join.groups.len()];
     join.each(progress, &mut |at, vectors| {
         let (records, row) = rows[at];
-        if records <= joined.k {
+        if records <= k {
             return;
         }
         for on in shared.iter().filter(|on| on.spec.hierarchy.is_none()) {
@@ -76,7 +121,8 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
             for end in [lo, hi] {
                 let on_face = vectors.iter().filter(|&&vector| {
                     let first = join.vectors.first[vector as usize] as usize;
-                    let value = &population.columns[on.table].texts[population.row(first)[on.table] as usize];
+                    let value = &population.columns[on.table].texts
+                        [population.row(first)[on.table] as usize];
                     number(value) == Some(end)
                 });
                 let mut people = 0;
@@ -92,20 +138,5 @@ fn run(adversary: &Adversary<'_>, threshold: f64, progress: &dyn Progress) -> Re
             }
         }
     });
-    let found = exposed.iter().filter(|exposed| **exposed).count() as u64;
-    let of = joined.microdata().unwrap_or_else(|| adversary.release.groups.records.iter().sum()).max(found);
-    let mut risks = Risks::default();
-    risks.add(1.0, found);
-    risks.add(0.0, of - found);
-    let measures = "certainty that the person is in the microdata";
-    let mut finding = risks.finding(CARD.name, None, measures, CHANCE, Alarm::Above(threshold));
-    finding.people = "records of the microdata";
-    finding.add_fact("exposed", "people who are certainly in the microdata", found as f64);
-    finding.add_fact(
-        "groups_hit",
-        "boxes that expose somebody",
-        hit.iter().filter(|hit| **hit).count() as f64,
-    );
-    finding.by_group = class.iter().map(|&class| f64::from(u8::from(hit[class as usize]))).collect();
-    Ok(Answer::one(finding))
+    (exposed, hit)
 }

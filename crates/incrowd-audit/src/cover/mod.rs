@@ -1,12 +1,13 @@
-//! Which records of a table of plain values are covered by the cells of which group of a release.
+//! Finds the records of a table of original values that are covered by the groups of a release.
 //!
-//! The other table may be a population, an external database or the original. A record is covered by a group if every
-//! cell of the group admits the record's value: an interval its numbers, a label the values below it, a set its members,
-//! `*` anything. A missing value is covered by `*` and by the cell under which missing values are published.
+//! The other table may be a population, an external table or the original. A group covers a record
+//! if every cell of the group covers the record's value: an interval covers its numbers, a label
+//! the values below it, a set its members, `*` everything. A missing value is covered by `*` and by
+//! the cell of missing values.
 //!
-//! Groups are sorted by their cells and walked as a trie, column by column, each node carrying the rows of the other table
-//! that are still covered. Rows are sorted along the column at hand, so that a cell takes a stretch of them and what is
-//! not covered is never looked at.
+//! Groups are sorted by their cells and traversed as a trie, column by column. Each node has the
+//! rows of the other table that are covered so far. Rows are sorted by the current column, so a
+//! cell selects a contiguous range of them, and the other rows are not visited.
 
 mod compatible;
 mod reach;
@@ -16,64 +17,65 @@ use std::ops::Range;
 use incrowd_core::{ColumnSpec, Folded, Progress, Result, Silent};
 
 use crate::classes::Classes;
-use reach::{Line, NOWHERE, Reach};
+use reach::{DecodedColumn, NOWHERE, Reach};
 
-/// How many pairs of vector and group are kept at a time.
+/// Maximum number of pairs of vector and group in memory.
 const PAIRS_AT_ONCE: usize = 1 << 24;
 
-/// A column by which a release and another table are joined.
+/// A column that a release and another table share.
 #[derive(Clone, Copy, Debug)]
-pub struct On<'a> {
-    /// Its position in the release.
+pub struct SharedColumn<'a> {
+    /// Position in the release.
     pub release: usize,
-    /// Its position in the other table.
+    /// Position in the other table.
     pub table: usize,
-    /// How its cells are to be read.
+    /// How to read the cells of the release.
     pub spec: &'a ColumnSpec,
 }
 
-/// A release and another table, ready to be joined.
+/// A join of a release with another table.
 #[derive(Clone, Debug)]
 pub struct Join {
-    /// The groups of the release: rows that are alike in the columns of the join.
+    /// The groups of the release: rows with equal cells in the columns of the join.
     pub groups: Classes,
-    /// The rows of the other table, those alike in the columns of the join taken together.
+    /// The vectors of the other table: rows with equal values in the columns of the join.
     pub vectors: Classes,
-    /// For each column how many records of the release have a cell that says nothing about any value of the table.
+    /// Per column, the number of records of the release whose cell covers no value of the table.
     pub unread: Vec<u64>,
-    /// For each column how many records of the table have a value that no cell but `*` can cover.
-    pub strange: Vec<u64>,
-    lines: Vec<Walked>,
+    /// Per column, the number of records of the table whose value is covered only by `*`.
+    pub foreign: Vec<u64>,
+    columns: Vec<JoinColumn>,
+    /// The groups in the order of the trie.
     sorted: Vec<u32>,
 }
 
-/// A column in the order of the walk.
+/// A column in the order of the traversal.
 #[derive(Clone, Debug)]
-struct Walked {
+struct JoinColumn {
     reach: Vec<Reach>,
     /// The cell of each group.
     cell: Vec<u32>,
-    /// The place of each vector on the line.
+    /// The position of each vector in the domain.
     place: Vec<u32>,
 }
 
-/// Who is covered by whom, in numbers.
+/// Numbers of covered records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Covered {
-    /// For each group how many records of the table it covers.
+    /// Number of covered records of the table per group.
     pub group_records: Vec<u64>,
-    /// For each group how many distinct combinations of values it covers.
+    /// Number of covered vectors per group.
     pub group_vectors: Vec<u64>,
-    /// For each vector of the table how many groups cover it.
+    /// Number of groups that cover each vector.
     pub vector_groups: Vec<u64>,
-    /// For each vector how many records of the release are in those groups.
+    /// Number of records of the release in these groups, per vector.
     pub vector_records: Vec<u64>,
-    /// How many records of the table no group covers.
+    /// Number of records of the table that no group covers.
     pub uncovered: u64,
 }
 
-/// Joins a release whose first columns are the quasi-identifiers, in the order of `specs`, with a table that has the same
-/// columns first. `missing` is the text under which missing values are published.
+/// Joins a release with a table. The first columns of both are the quasi-identifiers, in the order
+/// of `specs`. `missing` is the text with which missing values are published.
 pub fn cover(
     release: &Folded,
     specs: &[ColumnSpec],
@@ -81,84 +83,102 @@ pub fn cover(
     missing: &str,
     progress: &dyn Progress,
 ) -> Result<(Join, Covered)> {
-    let on: Vec<On<'_>> =
-        specs.iter().enumerate().map(|(i, spec)| On { release: i, table: i, spec }).collect();
+    let shared = |(i, spec)| SharedColumn { release: i, table: i, spec };
+    let on: Vec<SharedColumn<'_>> = specs.iter().enumerate().map(shared).collect();
     let join = Join::new(release, table, &on, missing)?;
     let covered = join.covered(progress);
     Ok((join, covered))
 }
 
 impl Join {
-    /// Reads the cells of the release on the values of the table. Fails if a column has cells and none of them says
-    /// anything about the table's values, as when a hierarchy is not given.
-    pub fn new(release: &Folded, table: &Folded, on: &[On<'_>], missing: &str) -> Result<Join> {
+    /// Decodes the cells of the release with the values of the table. Returns an error if no cell
+    /// of a column can be decoded, e.g. because a hierarchy is missing.
+    pub fn new(
+        release: &Folded,
+        table: &Folded,
+        on: &[SharedColumn<'_>],
+        missing: &str,
+    ) -> Result<Join> {
         let groups = Classes::new(release, &on.iter().map(|on| on.release).collect::<Vec<_>>());
         let vectors = Classes::new(table, &on.iter().map(|on| on.table).collect::<Vec<_>>());
-        let (mut unread, mut strange, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut unread, mut foreign, mut joined) = (Vec::new(), Vec::new(), Vec::new());
         for on in on {
             let (column, values) = (&release.columns[on.release], &table.columns[on.table]);
-            let line = Line::new(column, on.spec, values, missing)?;
+            let decoded = DecodedColumn::new(column, on.spec, values, missing)?;
             let cell: Vec<u32> =
                 groups.first.iter().map(|&row| release.row(row as usize)[on.release]).collect();
-            let at = |&row: &u32| line.code[table.row(row as usize)[on.table] as usize];
+            let at = |&row: &u32| decoded.code[table.row(row as usize)[on.table] as usize];
             let place: Vec<u32> = vectors.first.iter().map(at).collect();
-            let records = |classes: &Classes, odd: &dyn Fn(usize) -> bool| {
-                (0..classes.len()).filter(|&i| odd(i)).map(|i| classes.records[i]).sum()
+            let records = |classes: &Classes, counts: &dyn Fn(usize) -> bool| {
+                (0..classes.len()).filter(|&i| counts(i)).map(|i| classes.records[i]).sum()
             };
-            unread.push(records(&groups, &|g| !line.understood[cell[g] as usize]));
-            strange.push(records(&vectors, &|v| place[v] == NOWHERE));
-            lines.push(Walked { reach: line.reach, cell, place });
+            unread.push(records(&groups, &|g| !decoded.understood[cell[g] as usize]));
+            foreign.push(records(&vectors, &|v| place[v] == NOWHERE));
+            joined.push(JoinColumn { reach: decoded.reach, cell, place });
         }
-        Ok(Join::ordered(groups, vectors, unread, strange, lines))
+        Ok(Join::ordered(groups, vectors, unread, foreign, joined))
     }
 
-    /// Joins the groups of two releases: a pair whose cells some person could have both. The groups of `second` take the
-    /// place of vectors.
-    pub fn of_releases(first: &Folded, second: &Folded, on: &[On<'_>], missing: &str) -> Result<Join> {
+    /// Joins the groups of two releases: pairs of groups that may share a person. The groups of
+    /// `second` are the vectors of the join.
+    pub fn of_releases(
+        first: &Folded,
+        second: &Folded,
+        on: &[SharedColumn<'_>],
+        missing: &str,
+    ) -> Result<Join> {
         let groups = Classes::new(first, &on.iter().map(|on| on.release).collect::<Vec<_>>());
         let vectors = Classes::new(second, &on.iter().map(|on| on.table).collect::<Vec<_>>());
         let cells = |table: &Folded, classes: &Classes, column: usize| -> Vec<u32> {
             classes.first.iter().map(|&row| table.row(row as usize)[column]).collect()
         };
-        let mut lines = Vec::new();
+        let mut joined = Vec::new();
         for on in on {
             let (ours, theirs) = (&first.columns[on.release], &second.columns[on.table]);
-            lines.push(Walked {
+            joined.push(JoinColumn {
                 reach: compatible::compatible(ours, theirs, on.spec, missing)?,
                 cell: cells(first, &groups, on.release),
                 place: cells(second, &vectors, on.table),
             });
         }
-        Ok(Join::ordered(groups, vectors, vec![0; on.len()], vec![0; on.len()], lines))
+        Ok(Join::ordered(groups, vectors, vec![0; on.len()], vec![0; on.len()], joined))
     }
 
     fn ordered(
         groups: Classes,
         vectors: Classes,
         unread: Vec<u64>,
-        strange: Vec<u64>,
-        mut lines: Vec<Walked>,
+        foreign: Vec<u64>,
+        mut columns: Vec<JoinColumn>,
     ) -> Join {
-        lines.sort_by_key(|line| line.branching(vectors.len() as u64));
+        columns.sort_by_key(|column| column.branching(vectors.len() as u64));
         let mut sorted: Vec<u32> = (0..groups.len() as u32).collect();
-        let cells = |group: &u32| lines.iter().map(|line| line.cell[*group as usize]).collect::<Vec<_>>();
+        let cells = |group: &u32| -> Vec<u32> {
+            columns.iter().map(|column| column.cell[*group as usize]).collect()
+        };
         sorted.sort_by_cached_key(cells);
-        Join { groups, vectors, unread, strange, lines, sorted }
+        Join { groups, vectors, unread, foreign, columns, sorted }
     }
 
-    /// Calls `visit` once for every group that covers somebody, with the vectors it covers in no particular order.
+    /// Calls `visit` once for every group that covers a vector, with its vectors in unspecified
+    /// order.
     pub fn each(&self, progress: &dyn Progress, visit: &mut dyn FnMut(usize, &[u32])) {
         progress.step("joining", Some(self.groups.len() as u64));
         self.walk(0..self.vectors.len(), progress, visit);
     }
 
-    fn walk(&self, vectors: Range<usize>, progress: &dyn Progress, visit: &mut dyn FnMut(usize, &[u32])) {
+    fn walk(
+        &self,
+        vectors: Range<usize>,
+        progress: &dyn Progress,
+        visit: &mut dyn FnMut(usize, &[u32]),
+    ) {
         let vectors: Vec<u32> = vectors.map(|vector| vector as u32).collect();
-        let mut walk = Walk { join: self, progress, visit, spare: Vec::new() };
-        walk.down(0, &self.sorted, &vectors);
+        let mut walk = Traversal { join: self, progress, visit, spare: Vec::new() };
+        walk.descend(0, &self.sorted, &vectors);
     }
 
-    /// Calls `visit` once for every vector, in their order, with the groups that cover it.
+    /// Calls `visit` once for every vector, in order, with the groups that cover it.
     pub fn candidates(&self, progress: &dyn Progress, visit: &mut dyn FnMut(usize, &[u32])) {
         self.candidates_in_parts(PAIRS_AT_ONCE, progress, visit);
     }
@@ -170,9 +190,11 @@ impl Join {
         visit: &mut dyn FnMut(usize, &[u32]),
     ) {
         let mut counts = vec![0usize; self.vectors.len()];
-        self.each(progress, &mut |_, vectors| vectors.iter().for_each(|&v| counts[v as usize] += 1));
+        self.each(progress, &mut |_, vectors| {
+            vectors.iter().for_each(|&v| counts[v as usize] += 1)
+        });
         progress.step("comparing", Some(self.vectors.len() as u64));
-        // Pairs are kept for some vectors at a time, since all of them together may be more than memory holds.
+        // All pairs may exceed the memory. They are collected for a range of vectors at a time.
         let mut from = 0;
         while from < counts.len() {
             let (mut to, mut pairs, mut ends) = (from, 0, Vec::new());
@@ -199,7 +221,7 @@ impl Join {
         }
     }
 
-    /// Counts who is covered by whom.
+    /// Counts covered records.
     pub fn covered(&self, progress: &dyn Progress) -> Covered {
         let (groups, vectors) = (self.groups.len(), self.vectors.len());
         let mut covered = Covered {
@@ -218,15 +240,16 @@ impl Join {
                 covered.vector_records[vector] += self.groups.records[group];
             }
         });
-        let bare = (0..vectors).filter(|&v| covered.vector_groups[v] == 0);
-        covered.uncovered = bare.map(|v| self.vectors.records[v]).sum();
+        let uncovered = (0..vectors).filter(|&v| covered.vector_groups[v] == 0);
+        covered.uncovered = uncovered.map(|v| self.vectors.records[v]).sum();
         covered
     }
 }
 
-impl Walked {
-    /// How long the lists are that this column makes out of all vectors, summed over its cells. A column that makes little
-    /// is walked first: its cells are shared by many groups and part the vectors well.
+impl JoinColumn {
+    /// Returns the total length of the lists into which the cells of this column divide all
+    /// vectors. Columns with a small total come first: many groups share their cells, and they
+    /// divide the vectors well.
     fn branching(&self, vectors: u64) -> u64 {
         let mut used: Vec<u32> = self.cell.clone();
         used.sort_unstable();
@@ -244,53 +267,57 @@ impl Walked {
     }
 }
 
-/// The walk down the trie.
-struct Walk<'a> {
+/// A depth-first traversal of the trie.
+struct Traversal<'a> {
     join: &'a Join,
     progress: &'a dyn Progress,
     visit: &'a mut dyn FnMut(usize, &[u32]),
-    /// Lists that are not in use.
+    /// Unused lists, kept for reuse.
     spare: Vec<Vec<u32>>,
 }
 
-impl Walk<'_> {
-    /// `groups` are alike in the columns before `depth`, and `vectors` are those their common cells cover.
-    fn down(&mut self, depth: usize, groups: &[u32], vectors: &[u32]) {
+impl Traversal<'_> {
+    /// Visits a node. `groups` have equal cells in the columns before `depth`, and `vectors` are
+    /// the vectors that these cells cover.
+    fn descend(&mut self, depth: usize, groups: &[u32], vectors: &[u32]) {
         let join = self.join;
         if vectors.is_empty() {
             return self.progress.advance(groups.len() as u64);
         }
         if let &[group] = groups {
-            let rest = &join.lines[depth..];
-            let covers = |line: &Walked, v: u32| {
-                line.reach[line.cell[group as usize] as usize].covers(line.place[v as usize])
+            let rest = &join.columns[depth..];
+            let covers = |column: &JoinColumn, v: u32| {
+                column.reach[column.cell[group as usize] as usize].covers(column.place[v as usize])
             };
             let mut kept = self.spare.pop().unwrap_or_default();
-            kept.extend(vectors.iter().filter(|&&v| rest.iter().all(|line| covers(line, v))));
+            kept.extend(vectors.iter().filter(|&&v| rest.iter().all(|column| covers(column, v))));
             if !kept.is_empty() {
                 (self.visit)(group as usize, &kept);
             }
             self.put_back(kept);
             return self.progress.advance(1);
         }
-        let line = &join.lines[depth];
-        let cell = |group: &u32| line.cell[*group as usize];
+        let column = &join.columns[depth];
+        let cell = |group: &u32| column.cell[*group as usize];
         let runs = groups.chunk_by(|a, b| cell(a) == cell(b));
-        // Looking at every vector for every cell is quicker than sorting them if there are few cells.
+        // With few cells, testing every vector for every cell is faster than sorting the vectors.
         let few = runs.clone().take(5).count() < 5;
-        let sorted = if few { Vec::new() } else { sorted_along(line, vectors) };
+        let sorted = if few { Vec::new() } else { sorted_by_place(column, vectors) };
         for run in runs {
             let mut kept = self.spare.pop().unwrap_or_default();
-            match &line.reach[cell(&run[0]) as usize] {
+            match &column.reach[cell(&run[0]) as usize] {
                 Reach::Everything => kept.extend_from_slice(vectors),
                 Reach::Nothing => {}
                 reach if few => {
-                    kept.extend(vectors.iter().filter(|&&v| reach.covers(line.place[v as usize])));
+                    let covers = |v: &&u32| reach.covers(column.place[**v as usize]);
+                    kept.extend(vectors.iter().filter(covers));
                 }
-                Reach::Span(lo, hi) => stretch(&sorted, *lo, *hi, &mut kept),
-                Reach::Codes(codes) => codes.iter().for_each(|&c| stretch(&sorted, c, c, &mut kept)),
+                Reach::Span(lo, hi) => extend_with_range(&sorted, *lo, *hi, &mut kept),
+                Reach::Codes(codes) => {
+                    codes.iter().for_each(|&c| extend_with_range(&sorted, c, c, &mut kept))
+                }
             }
-            self.down(depth + 1, run, &kept);
+            self.descend(depth + 1, run, &kept);
             self.put_back(kept);
         }
     }
@@ -301,14 +328,16 @@ impl Walk<'_> {
     }
 }
 
-/// Place and vector, in the order of the places.
-fn sorted_along(line: &Walked, vectors: &[u32]) -> Vec<(u32, u32)> {
-    let mut sorted: Vec<(u32, u32)> = vectors.iter().map(|&v| (line.place[v as usize], v)).collect();
+/// Returns the vectors with their positions, sorted by position.
+fn sorted_by_place(column: &JoinColumn, vectors: &[u32]) -> Vec<(u32, u32)> {
+    let mut sorted: Vec<(u32, u32)> =
+        vectors.iter().map(|&v| (column.place[v as usize], v)).collect();
     sorted.sort_unstable();
     sorted
 }
 
-fn stretch(sorted: &[(u32, u32)], lo: u32, hi: u32, out: &mut Vec<u32>) {
+/// Appends the vectors with positions from `lo` to `hi`.
+fn extend_with_range(sorted: &[(u32, u32)], lo: u32, hi: u32, out: &mut Vec<u32>) {
     let from = sorted.partition_point(|&(place, _)| place < lo);
     let to = from + sorted[from..].partition_point(|&(place, _)| place <= hi);
     out.extend(sorted[from..to].iter().map(|&(_, vector)| vector));
@@ -319,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn candidates_do_not_depend_on_how_many_pairs_are_kept_at_a_time() {
+    fn candidates_do_not_depend_on_the_number_of_pairs_in_memory() {
         let records = |texts: &[&'static str]| {
             Folded::from_records(
                 &["age"],
@@ -330,7 +359,8 @@ mod tests {
         let release = records(&["[0, 9]", "[3, 5]", "[4, 20]", "7", "*", "[30, 31]"]);
         let table = records(&["1", "4", "5", "7", "25", "12", "3"]);
         let spec = ColumnSpec::default();
-        let join = Join::new(&release, &table, &[On { release: 0, table: 0, spec: &spec }], "?").unwrap();
+        let on = [SharedColumn { release: 0, table: 0, spec: &spec }];
+        let join = Join::new(&release, &table, &on, "?").unwrap();
         let candidates = |most: usize| {
             let mut all: Vec<(usize, Vec<u32>)> = Vec::new();
             join.candidates_in_parts(most, &Silent, &mut |vector, groups| {
@@ -340,12 +370,15 @@ mod tests {
             });
             all
         };
-        // The groups that fit 1, 4, 5, 7, 25, 12 and 3, by hand.
+        // The groups that cover 1, 4, 5, 7, 25, 12 and 3, determined by hand.
         let expected: [&[u32]; 7] =
             [&[0, 4], &[0, 1, 2, 4], &[0, 1, 2, 4], &[0, 2, 3, 4], &[4], &[2, 4], &[0, 1, 4]];
         for most in [0, 1, 2, 3, 4, 5, 7, 100] {
             let found = candidates(most);
-            assert!(found.iter().map(|(vector, _)| *vector).eq(0..7), "every vector once, in order");
+            assert!(
+                found.iter().map(|(vector, _)| *vector).eq(0..7),
+                "every vector once, in order"
+            );
             assert!(found.iter().map(|(_, groups)| groups.as_slice()).eq(expected), "{most}");
         }
     }

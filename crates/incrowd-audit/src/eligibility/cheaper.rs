@@ -1,19 +1,23 @@
-//! Which of two methods `cheaper` takes: a function of the counts, so it belongs to what the adversary knows.
+//! The method that `cheaper` selects. It is a function of the counts, so the adversary can compute
+//! it.
 //!
-//! Paper: `xu2010` takes R-suppression for the cheaper one always; it is not. `cheaper` compares what R-suppression withholds on
-//! average with what Safe D-suppression does, before anything is drawn. Whoever weighs a table that could have led to a
-//! release asks the same question of that table.
+//! Paper: `xu2010` assumes that R-suppression is always cheaper. This is wrong. `cheaper` compares
+//! the expected number of records that R-suppression suppresses with the number for Safe
+//! D-suppression, before any random draw. The adversary makes this comparison for each table that
+//! could have led to a release.
 //!
-//! The average is over the depths of l intervals. Deeper first cuts never withhold less, but for the records that complete a
-//! level, so few depths mostly tell on which side the average is; only where they do not, all are looked at.
+//! The expected value is a mean over the depths of l intervals. Deeper first cuts never suppress
+//! fewer records, except for the records that complete a level. A few depths therefore give bounds
+//! of the mean. All depths are evaluated only if the bounds do not decide.
 
-use super::mechanism::{Mechanism, Way, interval, reduce};
+use super::mechanism::{Mechanism, Method, interval, reduce};
 use super::path::Path;
 
-/// Of a wide interval so many depths are looked at, evenly spaced, the ends by half. This is public too.
+/// Maximum number of evaluated depths of an interval. They are evenly spaced, and the two ends have
+/// half weight. This number is public too.
 const GRID: u64 = 1024;
 
-/// The depths of an interval that are looked at.
+/// The evaluated depths of an interval.
 #[derive(Clone, Copy)]
 struct Depths {
     low: u64,
@@ -27,10 +31,12 @@ impl Depths {
     }
 
     fn point(self, i: u64) -> u64 {
-        self.low + (u128::from(self.high - self.low) * u128::from(i) / u128::from(self.last.max(1))) as u64
+        self.low
+            + (u128::from(self.high - self.low) * u128::from(i) / u128::from(self.last.max(1)))
+                as u64
     }
 
-    /// How much a depth counts: all alike if all are looked at.
+    /// Returns the weight of a depth in the mean. All are equal if all depths are evaluated.
     fn weight(self, i: u64) -> f64 {
         match () {
             () if self.high - self.low < GRID => 1.0 / (self.last + 1) as f64,
@@ -41,24 +47,24 @@ impl Depths {
 }
 
 impl Mechanism {
-    /// With whichever of the two methods `cheaper` takes for a table; others stay what they are. `base` is in descending
-    /// order.
+    /// Replaces `cheaper` by the method that it selects for a table. Other methods are unchanged.
+    /// `base` is in descending order.
     #[must_use]
-    pub(super) fn with_chosen_way(self, base: &[u64]) -> Mechanism {
-        if self.way != Way::Cheaper {
+    pub(super) fn with_chosen_method(self, base: &[u64]) -> Mechanism {
+        if self.method != Method::Cheaper {
             return self;
         }
         let level = base[self.l as usize - 1];
         let safe: u64 = base.iter().map(|count| count.saturating_sub(level)).sum();
-        let way = if self.expects(base, safe as f64 - 1e-9) { Way::Safe } else { Way::Random };
-        Mechanism { way, ..self }
+        let is_safe = self.expects(base, safe as f64 - 1e-9);
+        Mechanism { method: if is_safe { Method::Safe } else { Method::Random }, ..self }
     }
 
-    /// Whether R-suppression withholds at least so many records on average.
+    /// Returns whether R-suppression is expected to suppress at least `bound` records.
     fn expects(self, base: &[u64], bound: f64) -> bool {
         for stride in [256, 64, 16, 4] {
-            let (least, most) = self.between(base, stride);
-            // Sums of floats are not to decide.
+            let (least, most) = self.bounds(base, stride);
+            // The tolerance exceeds the rounding errors of the sums.
             if least > bound + 1e-3 {
                 return true;
             }
@@ -73,7 +79,7 @@ impl Mechanism {
         (base[0] - first + self.end(&reduce(base, first), base.iter().sum()).cuts) as f64
     }
 
-    /// What R-suppression withholds on average: every depth counts.
+    /// Returns the expected number of records that R-suppression suppresses, from all depths.
     pub(super) fn expected(self, base: &[u64]) -> f64 {
         let mean = |h: usize| {
             let depths = Depths::new(interval(base, h));
@@ -83,9 +89,10 @@ impl Mechanism {
         (1..=self.l as usize).map(mean).sum::<f64>() / self.l as f64
     }
 
-    /// Bounds of the same from every so-manieth depth: what lies between two depths withholds no more than the deeper and no
-    /// less than the shallower, and completing a level withholds fewer records more than there are values.
-    fn between(self, base: &[u64], stride: u64) -> (f64, f64) {
+    /// Returns bounds of the expected number from every `stride`-th depth. A depth between two
+    /// others suppresses at most as many records as the deeper one and at least as many as the
+    /// shallower one. Completing a level adds fewer records than there are values.
+    fn bounds(self, base: &[u64], stride: u64) -> (f64, f64) {
         let records: u64 = base.iter().sum();
         let raw = |first: u64| {
             (base[0] - first + Path::new(&reduce(base, first), records, self.l).end().cuts) as f64
@@ -110,25 +117,28 @@ impl Mechanism {
         (least / self.l as f64, most / self.l as f64 + more)
     }
 
-    /// How likely exactly this release is if the table is `base` and its dominant value is `dominant`: both by label. For
-    /// `cheaper` that is the chance of whichever method it takes for this table.
-    pub(super) fn weight(self, base: &[u64], dominant: usize, release: &[u64]) -> f64 {
-        if self.way != Way::Cheaper {
+    /// Returns the probability of this release if the table is `base` and the dominant value is
+    /// `dominant`. Counts are by label. For `cheaper` it is the probability under the method that
+    /// is selected for this table.
+    pub(super) fn chance(self, base: &[u64], dominant: usize, release: &[u64]) -> f64 {
+        if self.method != Method::Cheaper {
             return self.likelihood(base, dominant, release);
         }
-        let random = Mechanism { way: Way::Random, ..self }.likelihood(base, dominant, release);
+        let random =
+            Mechanism { method: Method::Random, ..self }.likelihood(base, dominant, release);
         let mut sorted = base.to_vec();
         sorted.sort_unstable_by(|a, b| b.cmp(a));
-        let safe = safely(&sorted, self.l, base, dominant, release);
+        let safe = safe_likelihood(&sorted, self.l, base, dominant, release);
         if random == 0.0 && safe == 0.0 {
             return 0.0;
         }
-        if self.with_chosen_way(&sorted).way == Way::Safe { safe } else { random }
+        if self.with_chosen_method(&sorted).method == Method::Safe { safe } else { random }
     }
 }
 
-/// The same for Safe D-suppression, which draws nothing but who is the dominant one of equally frequent values.
-fn safely(sorted: &[u64], l: u64, base: &[u64], dominant: usize, release: &[u64]) -> f64 {
+/// Returns the probability of this release under Safe D-suppression. Its only random draw is the
+/// dominant value among equally frequent values.
+fn safe_likelihood(sorted: &[u64], l: u64, base: &[u64], dominant: usize, release: &[u64]) -> f64 {
     let level = sorted[l as usize - 1];
     let leads = base.iter().zip(release).all(|(&before, &after)| after == before.min(level));
     if !leads || base[dominant] < sorted[0] {
@@ -141,36 +151,40 @@ fn safely(sorted: &[u64], l: u64, base: &[u64], dominant: usize, release: &[u64]
 mod tests {
     use super::*;
 
-    /// The question of the paper's counterexample, and tables far and near: bounds hold, and the short way decides as the long
-    /// one.
+    /// The paper's counterexample and other tables, with clear and with close decisions.
     #[test]
-    fn few_depths_tell_what_all_of_them_tell() {
+    fn bounds_hold_and_decide_like_the_expected_value() {
         let (mut safe, mut random) = (0, 0);
         for complete_level in [false, true] {
             for scale in [1, 3, 40, 1_000, 50_000] {
-                for shape in
-                    [[6, 4, 4, 4, 3], [10, 4, 2, 1, 1], [9, 8, 8, 1, 1], [30, 9, 8, 7, 6], [7, 5, 5, 5, 5]]
-                {
+                for shape in [
+                    [6, 4, 4, 4, 3],
+                    [10, 4, 2, 1, 1],
+                    [9, 8, 8, 1, 1],
+                    [30, 9, 8, 7, 6],
+                    [7, 5, 5, 5, 5],
+                ] {
                     for l in 2..=5 {
                         let base: Vec<u64> = shape.iter().map(|count| count * scale).collect();
                         if base[0] * l <= base.iter().sum() {
                             continue;
                         }
-                        let m = Mechanism { way: Way::Cheaper, l, complete_level };
+                        let m = Mechanism { method: Method::Cheaper, l, complete_level };
                         let level = base[l as usize - 1];
                         let cost: u64 = base.iter().map(|count| count.saturating_sub(level)).sum();
                         let expected = m.expected(&base);
                         for stride in [256, 64, 16, 4] {
-                            let (least, most) = m.between(&base, stride);
+                            let (least, most) = m.bounds(&base, stride);
                             assert!(
                                 least <= expected + 1e-6 && expected <= most + 1e-6,
                                 "{base:?} l={l} {stride}"
                             );
                         }
-                        let long = if expected + 1e-9 >= cost as f64 { Way::Safe } else { Way::Random };
-                        assert_eq!(m.with_chosen_way(&base).way, long, "{base:?} l={l}");
-                        safe += u32::from(long == Way::Safe);
-                        random += u32::from(long == Way::Random);
+                        let is_safe = expected + 1e-9 >= cost as f64;
+                        let method = if is_safe { Method::Safe } else { Method::Random };
+                        assert_eq!(m.with_chosen_method(&base).method, method, "{base:?} l={l}");
+                        safe += u32::from(is_safe);
+                        random += u32::from(!is_safe);
                     }
                 }
             }

@@ -1,32 +1,34 @@
-//! Did this release come from this table in the way it is said to?
+//! Checks whether a release can result from a table by the declared suppression.
 //!
-//! Paper: `xu2010`, Definitions 1 and 2. For the owner of the table, who has both.
+//! Paper: `xu2010`, Definitions 1 and 2. The check needs the original table, so it is for its
+//! owner.
 
 use std::collections::BTreeMap;
 
 use incrowd_core::eligibility::{candidacy, eligible};
 
-use super::mechanism::{Mechanism, Way};
+use super::mechanism::{Mechanism, Method};
 
-/// What the checker found.
+/// Results of the checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// Whether every published value is one of the table, at most as often.
+    /// Whether every published value occurs in the table at least as often.
     pub part_of_table: bool,
-    /// Whether no published value is more frequent than one record in l.
+    /// Whether every published value has at most one record in l.
     pub eligible: bool,
-    /// Whether at least l values can have been the dominant one; `None` if the table was eligible, and nothing had to go.
+    /// Whether at least l values can have been the dominant one. `None` if the table was eligible
+    /// and nothing had to be suppressed.
     pub candidacy: Option<bool>,
-    /// Whether an eligible table was left as it is.
+    /// Whether an eligible table was published without suppression. `None` if it was not eligible.
     pub unchanged: Option<bool>,
-    /// Whether some draw leads from the table to exactly these counts.
+    /// Whether some random draw leads from the table to these counts.
     pub reachable: bool,
-    /// How many values of the table have more than one record in l.
+    /// Number of values of the table with more than one record in l.
     pub violating: u64,
 }
 
 impl Checks {
-    /// Whether everything is as it should be.
+    /// Returns whether all checks passed.
     pub fn holds(&self) -> bool {
         self.part_of_table
             && self.eligible
@@ -36,10 +38,15 @@ impl Checks {
     }
 }
 
-/// Checks a release against its table: the counts of the sensitive values of both, by text.
-pub fn check(mechanism: Mechanism, table: &BTreeMap<&str, u64>, release: &BTreeMap<&str, u64>) -> Checks {
+/// Compares a release with its table. Both are given as counts of sensitive values by text.
+pub fn check(
+    mechanism: Mechanism,
+    table: &BTreeMap<&str, u64>,
+    release: &BTreeMap<&str, u64>,
+) -> Checks {
     let l = mechanism.l;
-    let part_of_table = release.iter().all(|(value, count)| table.get(value).is_some_and(|all| count <= all));
+    let part_of_table =
+        release.iter().all(|(value, count)| table.get(value).is_some_and(|all| count <= all));
     let base: Vec<u64> = table.values().copied().filter(|&count| count > 0).collect();
     let left: Vec<u64> = table
         .iter()
@@ -51,7 +58,8 @@ pub fn check(mechanism: Mechanism, table: &BTreeMap<&str, u64>, release: &BTreeM
     let was_eligible = eligible(most(&base), records, l);
     let mut sorted = left.clone();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
-    let lth = usize::try_from(l).ok().and_then(|l| sorted.get(l.saturating_sub(1)).copied()).unwrap_or(0);
+    let lth =
+        usize::try_from(l).ok().and_then(|l| sorted.get(l.saturating_sub(1)).copied()).unwrap_or(0);
     let violating = base.iter().filter(|&&count| !eligible(count, records, l)).count() as u64;
     let reachable = match was_eligible {
         true => base == left,
@@ -61,30 +69,32 @@ pub fn check(mechanism: Mechanism, table: &BTreeMap<&str, u64>, release: &BTreeM
     Checks {
         part_of_table,
         eligible: eligible(most(&left), published, l),
-        candidacy: (!was_eligible).then(|| part_of_table && candidacy(lth, records - published, records, l)),
+        candidacy: (!was_eligible)
+            .then(|| part_of_table && candidacy(lth, records - published, records, l)),
         unchanged: was_eligible.then_some(base == left),
         reachable,
         violating,
     }
 }
 
-/// Whether some draw leads from one to the other, labels and all.
+/// Returns whether some random draw leads from one to the other. Counts are by label.
 fn leads_to(mechanism: Mechanism, base: &[u64], left: &[u64]) -> bool {
     let mut sorted = base.to_vec();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
     let most = sorted[0];
-    let chosen = mechanism.with_chosen_way(&sorted);
-    match chosen.way {
-        Way::Safe => {
+    let chosen = mechanism.with_chosen_method(&sorted);
+    match chosen.method {
+        Method::Safe => {
             let level = sorted[chosen.l as usize - 1];
             base.iter().zip(left).all(|(&before, &after)| after == before.min(level))
         }
-        Way::Unsafe => {
-            // Ranks are those of the table: whoever had more has no less.
+        Method::Unsafe => {
+            // The order of the table is kept: a value with more records keeps at least as many.
             let mut release = left.to_vec();
             release.sort_unstable_by(|a, b| b.cmp(a));
             let ordered = || {
-                let mut pairs: Vec<(u64, u64)> = base.iter().copied().zip(left.iter().copied()).collect();
+                let mut pairs: Vec<(u64, u64)> =
+                    base.iter().copied().zip(left.iter().copied()).collect();
                 pairs.sort_unstable();
                 pairs.chunk_by(|a, b| a.0 == b.0).collect::<Vec<_>>().windows(2).all(|pair| {
                     let most = pair[0].iter().map(|p| p.1).max();
@@ -93,7 +103,7 @@ fn leads_to(mechanism: Mechanism, base: &[u64], left: &[u64]) -> bool {
             };
             chosen.releases(&sorted).contains_key(&release) && ordered()
         }
-        Way::Random | Way::Cheaper => (0..base.len())
+        Method::Random | Method::Cheaper => (0..base.len())
             .filter(|&i| base[i] == most)
             .any(|dominant| chosen.likelihood(base, dominant, left) > 0.0),
     }

@@ -1,8 +1,8 @@
-//! The exact adversary: every table that could have led to the release, weighed by how likely it is and how likely it makes
-//! the release. For small tables.
+//! The exact posterior: enumerates every table that could have led to the release, weighted by its
+//! prior and by the probability of the release. For small tables.
 //!
-//! Paper: `xu2010`, Section 4; the enumeration is ours. The paper takes possible releases for equally likely ones, and so
-//! finds 1/l where this does not.
+//! Paper: `xu2010`, Section 4; the enumeration is ours. The paper assumes that all possible
+//! releases are equally likely and therefore obtains 1/l.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,31 @@ use super::mechanism::Mechanism;
 use super::posterior::Posterior;
 use super::prior::{Prior, ln_factorial};
 
-/// The posterior for a release whose counts are `release`, of a table of `records`; `None` if no table leads there.
-pub fn exact(mechanism: Mechanism, prior: Prior, release: &[u64], records: u64) -> Option<Posterior> {
+/// Returns the posterior for a release with the counts `release`, of a table with `records`
+/// records. Returns `None` if no table leads to the release.
+pub fn exact(
+    mechanism: Mechanism,
+    prior: Prior,
+    release: &[u64],
+    records: u64,
+) -> Option<Posterior> {
     let mut sorted = release.to_vec();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
     let mut mass: BTreeMap<u64, f64> = BTreeMap::new();
     bases(records, sorted.len(), mechanism.l, &mut |base| {
-        // Nothing is ever added to a value.
+        // Suppression never adds records to a value.
         if base.iter().zip(&sorted).any(|(before, after)| before < after) {
             return;
         }
-        let likely = labelled(prior, base);
+        let prior = labelled(prior, base);
         for (count, chance) in mechanism.outcomes(base, &sorted) {
-            *mass.entry(count).or_insert(0.0) += likely * chance;
+            *mass.entry(count).or_insert(0.0) += prior * chance;
         }
     });
     Posterior::of_mass(&sorted, &mass)
 }
 
-/// The posterior of somebody who knows the counts of the table, but not which is whose.
+/// Returns the posterior of an adversary who knows the counts of the table without their labels.
 pub fn shape_known(mechanism: Mechanism, base: &[u64], release: &[u64]) -> Option<Posterior> {
     let sort = |counts: &[u64]| {
         let mut sorted = counts.to_vec();
@@ -41,28 +47,28 @@ pub fn shape_known(mechanism: Mechanism, base: &[u64], release: &[u64]) -> Optio
     Posterior::of_mass(&release, &mechanism.outcomes(&sort(base), &release))
 }
 
-/// How an adversary fares over all tables of a size.
+/// Success of an adversary over all tables of a size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Survey {
-    /// The chance that the best guess of the dominant value is right.
+    /// Probability that the best guess of the dominant value is right.
     pub success: f64,
-    /// The greatest posterior of any release.
+    /// Greatest posterior over all releases.
     pub worst: f64,
-    /// How likely a release is whose greatest posterior exceeds 1/l.
+    /// Probability of a release whose greatest posterior exceeds 1/l.
     pub over: f64,
-    /// How many different releases there are, labels aside.
+    /// Number of distinct releases, up to relabelling.
     pub releases: usize,
 }
 
-/// All tables of `records` with `values` values that are not l-eligible.
+/// Evaluates all tables of `records` records and `values` values that are not l-eligible.
 pub fn survey(mechanism: Mechanism, prior: Prior, records: u64, values: usize) -> Survey {
     let mut mass: BTreeMap<Vec<u64>, BTreeMap<u64, f64>> = BTreeMap::new();
     bases(records, values, mechanism.l, &mut |base| {
-        let likely = labelled(prior, base);
+        let prior = labelled(prior, base);
         for (release, dominant) in mechanism.releases(base) {
             let own = mass.entry(release).or_default();
             for (count, chance) in dominant {
-                *own.entry(count).or_insert(0.0) += likely * chance;
+                *own.entry(count).or_insert(0.0) += prior * chance;
             }
         }
     });
@@ -79,21 +85,24 @@ pub fn survey(mechanism: Mechanism, prior: Prior, records: u64, values: usize) -
     Survey { success: success / total, worst, over: over / total, releases: mass.len() }
 }
 
-/// How likely a table is, its relabellings included.
+/// Returns the prior probability of a table, including its relabellings.
 fn labelled(prior: Prior, base: &[u64]) -> f64 {
-    let alike: f64 = base.chunk_by(|a, b| a == b).map(|alike| ln_factorial(alike.len() as u64)).sum();
+    let equal: f64 =
+        base.chunk_by(|a, b| a == b).map(|equal| ln_factorial(equal.len() as u64)).sum();
     let records = base.iter().sum();
     let scale = if prior == Prior::Multinomial { ln_factorial(records) } else { 0.0 };
-    (ln_factorial(base.len() as u64) - alike + prior.of(base) + scale).exp()
+    (ln_factorial(base.len() as u64) - equal + prior.of(base) + scale).exp()
 }
 
-/// How many ways there are to divide records among values that are alike: what the exact adversary goes through.
+/// Returns the number of tables that the exact adversary enumerates: the partitions of the number
+/// of records into `values` positive parts.
 pub fn tables(records: u64, values: usize) -> f64 {
     let n = records as usize;
     if values > n {
         return 0.0;
     }
-    // Ways with at most so many parts, of what is left when each has one.
+    // Each value has at least one record. Count the partitions of the rest into at most `values`
+    // parts: the same as partitions into parts of size at most `values`.
     let rest = n - values;
     let mut ways = vec![0.0; rest + 1];
     ways[0] = 1.0;
@@ -105,9 +114,15 @@ pub fn tables(records: u64, values: usize) -> f64 {
     ways[rest]
 }
 
-/// Visits every table, in descending order of its counts, that is not l-eligible.
+/// Visits every table that is not l-eligible, with its counts in descending order.
 fn bases(records: u64, values: usize, l: u64, visit: &mut dyn FnMut(&[u64])) {
-    fn go(left: u64, values: usize, most: u64, taken: &mut Vec<u64>, visit: &mut dyn FnMut(&[u64])) {
+    fn go(
+        left: u64,
+        values: usize,
+        most: u64,
+        taken: &mut Vec<u64>,
+        visit: &mut dyn FnMut(&[u64]),
+    ) {
         if values == 0 {
             if left == 0 {
                 visit(taken);

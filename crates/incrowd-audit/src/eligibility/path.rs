@@ -1,31 +1,35 @@
-//! Where D-suppression stops, found by bisection: the judge's own way, apart from the one that makes releases.
+//! The end of D-suppression, found by bisection. This code is independent of the code that creates
+//! releases.
 //!
-//! Paper: `xu2010`. After x records every value is cut to a level, and x tells which. Three things are monotone: what it
-//! costs to reach a level, whether a level is l-eligible where it starts, and whether candidacy holds after x records. So
-//! each is found by halving.
+//! Paper: `xu2010`. After x suppressed records, all larger counts are cut to one level, which x
+//! determines. Three functions are monotone: the cost of reaching a level, whether a level is
+//! l-eligible at its start, and whether candidacy holds after x records. Each threshold is found by
+//! bisection.
 
 use incrowd_core::eligibility::{candidacy, eligible};
 
-/// Counts in descending order on their way down.
+/// Counts in descending order that D-suppression reduces.
 pub(super) struct Path<'a> {
     counts: &'a [u64],
-    /// The sum of the first so many counts.
+    /// Prefix sums of the counts.
     sums: Vec<u64>,
     records: u64,
     l: u64,
 }
 
-/// Where it stops.
+/// State at which D-suppression ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
+    /// Number of suppressed records.
     pub(super) cuts: u64,
+    /// Maximum count.
     pub(super) level: u64,
-    /// How many of the values at the level lost one more.
+    /// Number of values that lost one record below the level.
     pub(super) inside: u64,
 }
 
 impl<'a> Path<'a> {
-    /// `records` is the size of the table before anything was withheld.
+    /// Creates a path. `records` is the size of the table before suppression.
     pub(super) fn new(counts: &'a [u64], records: u64, l: u64) -> Path<'a> {
         let mut sums = vec![0];
         counts.iter().for_each(|count| sums.push(sums[sums.len() - 1] + count));
@@ -36,16 +40,17 @@ impl<'a> Path<'a> {
         self.sums[self.counts.len()]
     }
 
-    /// How many records it takes to cut every value to a level.
+    /// Returns the number of records to suppress until no count exceeds a level.
     fn cost(&self, level: u64) -> u64 {
         let above = self.counts.partition_point(|&count| count > level);
         self.sums[above] - above as u64 * level
     }
 
-    /// The level after so many records, and how many values at it have lost one more.
+    /// Returns the level after `cuts` suppressed records, and the number of values that lost one
+    /// record below it.
     fn after(&self, cuts: u64) -> (u64, u64) {
-        // How many values have been reached: this is asked for every depth of every table, so the values are halved and not
-        // the levels.
+        // Find the number of values that are cut. This runs for every depth of every table, so the
+        // bisection is over the values, which are fewer than the levels.
         let (mut low, mut high) = (1, self.counts.len());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -68,11 +73,11 @@ impl<'a> Path<'a> {
         candidacy(lth, self.records - self.left() + cuts, self.records, self.l)
     }
 
-    /// The first time that what is left is l-eligible and candidacy holds.
+    /// Returns the first state that is l-eligible and in which candidacy holds.
     pub(super) fn end(&self) -> End {
         let lth = self.counts[self.l as usize - 1];
         let candidate = least(0, self.cost(lth), |cuts| self.candidacy(cuts));
-        // The highest level that is eligible where it starts: all below it are.
+        // The highest level that is eligible at its start. All lower levels are eligible too.
         let depth = least(0, self.counts[0], |depth| {
             let level = self.counts[0] - depth;
             eligible(level, self.left() - self.cost(level), self.l)
@@ -90,7 +95,7 @@ impl<'a> Path<'a> {
 }
 
 impl End {
-    /// The start of the next level, if it stops inside one.
+    /// Returns the start of the next level if the end is inside a level.
     pub(super) fn completed(self, path: &Path<'_>) -> End {
         if self.inside == 0 {
             return self;
@@ -99,7 +104,8 @@ impl End {
     }
 }
 
-/// The least number from `low` to `high` for which a monotone condition holds; `high` if it holds for none.
+/// Returns the least number from `low` to `high` that satisfies a monotone condition, or `high` if
+/// none does.
 pub(super) fn least(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while low < high {
         let middle = low + (high - low) / 2;
@@ -112,12 +118,13 @@ pub(super) fn least(mut low: u64, mut high: u64, holds: impl Fn(u64) -> bool) ->
 mod tests {
     use super::*;
 
-    /// All descending counts of up to five values: the level is the least that can be paid for.
+    /// All descending counts of up to five values.
     #[test]
-    fn the_level_is_the_least_that_is_paid_for() {
+    fn the_level_is_the_least_affordable_one() {
         let mut compared = 0;
         for code in 0..7u64.pow(5) {
-            let mut counts: Vec<u64> = (0..5).map(|i| code / 7u64.pow(i) % 7).filter(|&n| n > 0).collect();
+            let mut counts: Vec<u64> =
+                (0..5).map(|i| code / 7u64.pow(i) % 7).filter(|&n| n > 0).collect();
             counts.sort_unstable_by(|a, b| b.cmp(a));
             if counts.is_empty() {
                 continue;

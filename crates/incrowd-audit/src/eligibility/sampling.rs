@@ -1,11 +1,14 @@
-//! The adversary for larger tables: the tables that could have led to the release, sampled in strata.
+//! The posterior for larger tables: samples the tables that could have led to the release, in
+//! strata.
 //!
-//! Paper: `xu2010`, Section 4; the sampling is ours. Only values at the level of the release, or one below it where a level was
-//! left half cut, can have lost records, and the dominant one. So a table is a label for the dominant value and the withheld
-//! records distributed over those. How likely the release is depends above all on how many values lost something: that is the
-//! stratum. The tables of a stratum are counted, not met by chance, so labels of different counts are weighed against each
-//! other exactly; within a stratum tables are drawn independently, evenly for the flat prior, cell by cell from truncated
-//! binomials for the multinomial one.
+//! Paper: `xu2010`, Section 4; the sampling is ours. Only the dominant value and values at the
+//! level of the release can have lost records; also values one below it, if a level was not
+//! completed. A table is thus given by the label of the dominant value and a distribution of the
+//! suppressed records over these values. The probability of the release mainly depends on the
+//! number of values that lost records, which defines the strata. The number of tables in a stratum
+//! is computed exactly, so the weights of labels with different counts are exact. Within a stratum,
+//! tables are drawn independently: uniformly for the flat prior, and value by value from truncated
+//! binomials for the multinomial prior.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,19 +18,21 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::mechanism::{Mechanism, Way};
+use super::mechanism::{Mechanism, Method};
 use super::posterior::Posterior;
 use super::prior::{Prior, ln_factorial};
 
-/// The error is found from so many independent parts of the sample.
+/// Number of independent batches of the sample, from which the standard error is estimated.
 const BATCHES: usize = 20;
-/// Beyond so many values that can have lost records the multinomial prior is not computed.
+/// Maximum number of values that can have lost records for the multinomial prior.
 const MOST_CELLS: usize = 64;
-/// A draw from a truncated binomial looks at some standard deviations of counts; all draws together at about so many.
-const LOOKED_AT: f64 = 4e6;
+/// Approximate number of evaluated counts over all draws from truncated binomials. A draw evaluates
+/// a range of some standard deviations.
+const EVALUATED: f64 = 4e6;
 
-/// The posterior for a release whose counts are `release`, of a table of `records`, from about so many tables, with its
-/// standard error. The same seed draws the same tables. `None` if no table is found that leads there.
+/// Returns the posterior for a release with the counts `release`, of a table with `records`
+/// records, with its standard error. Draws about `tables` tables. Equal seeds draw equal tables.
+/// Returns `None` if no drawn table leads to the release.
 pub fn sampled(
     mechanism: Mechanism,
     prior: Prior,
@@ -39,9 +44,9 @@ pub fn sampled(
     let mut release = release.to_vec();
     release.sort_unstable_by(|a, b| b.cmp(a));
     let level = *release.first()?;
-    let withheld = records.checked_sub(release.iter().sum())?;
-    if matches!(mechanism.way, Way::Safe | Way::Unsafe) {
-        // The dominant value is at the top, and which of them is a matter of labels.
+    let suppressed = records.checked_sub(release.iter().sum())?;
+    if matches!(mechanism.method, Method::Safe | Method::Unsafe) {
+        // The dominant value is at the level. Which of the values at the level depends on labels.
         return Posterior::of_mass(&release, &BTreeMap::from([(level, 1.0)]));
     }
     let lowest = if mechanism.complete_level { level } else { level.saturating_sub(1) };
@@ -49,29 +54,13 @@ pub fn sampled(
     if prior == Prior::Multinomial && movable > MOST_CELLS {
         return None;
     }
-    let mut strata: Vec<Stratum<'_>> = Vec::new();
-    let mut at = 0;
-    for alike in release.chunk_by(|a, b| a == b) {
-        // One label stands for all that are alike.
-        let dominant = at;
-        at += alike.len();
-        let least = (records / mechanism.l + 1).saturating_sub(alike[0]);
-        let Some(spare) = withheld.checked_sub(least) else { continue };
-        let others: Arc<[usize]> = (0..movable).filter(|&i| i != dominant).collect();
-        for losing in 0..=others.len().min(usize::try_from(spare).unwrap_or(usize::MAX)) {
-            let count = (alike.len() as f64).ln() + ln_choose(others.len() as u64, losing as u64);
-            let stratum =
-                Stratum { release: &release, dominant, least, spare, others: others.clone(), losing, count };
-            strata.push(stratum);
-        }
-    }
+    let strata = strata(mechanism, &release, records, suppressed, movable);
     let affordable = match prior {
         Prior::Flat => tables as usize,
-        Prior::Multinomial => (tables as usize).min((LOOKED_AT / (records as f64).sqrt()) as usize),
+        Prior::Multinomial => (tables as usize).min((EVALUATED / (records as f64).sqrt()) as usize),
     };
     let each = (affordable / strata.len().max(1)).clamp(BATCHES, 4_000).div_ceil(BATCHES);
-    let weigh = |base: &[u64], dominant: usize| mechanism.weight(base, dominant, &release);
-    // For each batch and count of the dominant value the weights of the tables, as logarithms.
+    // For each batch and count of the dominant value, the logarithms of the weights of the tables.
     let batch = |batch: usize| {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(batch as u64);
@@ -83,25 +72,60 @@ pub fn sampled(
                     Prior::Flat => stratum.evenly(&mut rng),
                     Prior::Multinomial => stratum.by_records(&mut rng),
                 };
-                let weight = weigh(&base, stratum.dominant);
-                if weight > 0.0 {
-                    own.push(weight.ln() + scale);
+                let chance = mechanism.chance(&base, stratum.dominant, &release);
+                if chance > 0.0 {
+                    own.push(chance.ln() + scale);
                 }
             }
         }
         drawn
     };
     let drawn: Vec<BTreeMap<u64, Vec<f64>>> = (0..BATCHES).into_par_iter().map(batch).collect();
+    with_error(&release, &drawn)
+}
+
+/// Returns the strata of the tables that could have led to the release. The first `movable` values
+/// can have lost records.
+fn strata(
+    mechanism: Mechanism,
+    release: &[u64],
+    records: u64,
+    suppressed: u64,
+    movable: usize,
+) -> Vec<Stratum<'_>> {
+    let mut strata = Vec::new();
+    let mut at = 0;
+    for equal in release.chunk_by(|a, b| a == b) {
+        // One label represents all labels with equal counts.
+        let dominant = at;
+        at += equal.len();
+        let least = (records / mechanism.l + 1).saturating_sub(equal[0]);
+        let Some(spare) = suppressed.checked_sub(least) else { continue };
+        let others: Arc<[usize]> = (0..movable).filter(|&i| i != dominant).collect();
+        for losing in 0..=others.len().min(usize::try_from(spare).unwrap_or(usize::MAX)) {
+            let count = (equal.len() as f64).ln() + ln_choose(others.len() as u64, losing as u64);
+            let others = others.clone();
+            strata.push(Stratum { release, dominant, least, spare, others, losing, count });
+        }
+    }
+    strata
+}
+
+/// Computes the posterior from the logarithms of weights per batch, and its standard error from the
+/// differences between the batches.
+fn with_error(release: &[u64], drawn: &[BTreeMap<u64, Vec<f64>>]) -> Option<Posterior> {
     let all = || drawn.iter().flat_map(BTreeMap::values).flatten();
+    // Weights are relative to the greatest one, so that their exponentials do not underflow.
     let greatest = all().copied().fold(f64::NEG_INFINITY, f64::max);
     let mass = |batches: &[BTreeMap<u64, Vec<f64>>]| {
         let mut mass: BTreeMap<u64, f64> = BTreeMap::new();
         for (count, weights) in batches.iter().flatten() {
-            *mass.entry(*count).or_insert(0.0) += weights.iter().map(|w| (w - greatest).exp()).sum::<f64>();
+            *mass.entry(*count).or_insert(0.0) +=
+                weights.iter().map(|w| (w - greatest).exp()).sum::<f64>();
         }
-        Posterior::of_mass(&release, &mass)
+        Posterior::of_mass(release, &mass)
     };
-    let posterior = mass(&drawn)?;
+    let posterior = mass(drawn)?;
     let parts: Vec<Posterior> = drawn.chunks(1).filter_map(mass).collect();
     let spread = |entry: usize| {
         let mean = posterior.by_count[entry].2;
@@ -112,19 +136,19 @@ pub fn sampled(
     Some(Posterior { error, ..posterior })
 }
 
-/// Tables with the same dominant value and as many others that lost records.
+/// Tables with the same dominant value and the same number of other values that lost records.
 struct Stratum<'a> {
     release: &'a [u64],
     dominant: usize,
-    /// The dominant value lost so many records at least, or it would not have been too frequent.
+    /// Minimum number of records that the dominant value lost. With fewer it would be eligible.
     least: u64,
-    /// How many records were withheld beyond those.
+    /// Number of suppressed records in excess of `least`.
     spare: u64,
-    /// The values that can have lost records beside the dominant one.
+    /// The values other than the dominant one that can have lost records.
     others: Arc<[usize]>,
-    /// How many of them did.
+    /// Number of `others` that lost records.
     losing: usize,
-    /// The logarithm of how many labels and sets of losing values the stratum stands for.
+    /// Logarithm of the number of labels and sets of losing values in the stratum.
     count: f64,
 }
 
@@ -133,7 +157,8 @@ impl Stratum<'_> {
         index::sample(rng, self.others.len(), self.losing).iter().map(|i| self.others[i]).collect()
     }
 
-    /// A table, each equally likely, and the logarithm of how many it stands for.
+    /// Draws a table uniformly. Returns it with the logarithm of its weight. Sorted random marks
+    /// divide the spare records into positive numbers for the losing values.
     fn evenly(&self, rng: &mut ChaCha8Rng) -> (Vec<u64>, f64) {
         let mut base = self.release.to_vec();
         let mut marks = index::sample(rng, self.spare as usize, self.losing).into_vec();
@@ -147,13 +172,14 @@ impl Stratum<'_> {
         (base, self.count + ln_choose(self.spare, self.losing as u64))
     }
 
-    /// A table drawn nearly as likely as it is if all records are alike, and the logarithm of how likely it is over how likely
-    /// it was drawn.
+    /// Draws a table with approximately the probability that it has under the multinomial prior.
+    /// Returns it with the logarithm of its importance weight.
     fn by_records(&self, rng: &mut ChaCha8Rng) -> (Vec<u64>, f64) {
         let mut base = self.release.to_vec();
         let losers = self.losers(rng);
         let least = |i: usize| self.release[i] + if i == self.dominant { self.least } else { 1 };
         let cells: Vec<usize> = std::iter::once(self.dominant).chain(losers).collect();
+        // The minimum number of records of the cells that are not drawn yet.
         let mut owed: u64 = cells.iter().map(|&i| least(i)).sum();
         let mut left = owed + self.spare - self.losing as u64;
         let mut drawn_with = 0.0;
@@ -173,13 +199,18 @@ impl Stratum<'_> {
     }
 }
 
-/// How many of `trials` fall into one of `cells` that are alike, if it is known to be in a range; and the logarithm of how
-/// likely that was.
-fn truncated_binomial(trials: u64, cells: u64, range: (u64, u64), rng: &mut ChaCha8Rng) -> (u64, f64) {
+/// Draws how many of `trials` fall into one of `cells` equally likely cells, given that the number
+/// is in a range. Returns the number and the logarithm of its probability.
+fn truncated_binomial(
+    trials: u64,
+    cells: u64,
+    range: (u64, u64),
+    rng: &mut ChaCha8Rng,
+) -> (u64, f64) {
     let (low, high) = range;
     let (hit, miss) = (1.0 / cells as f64, 1.0 - 1.0 / cells as f64);
     let mode = ((trials + 1) / cells).clamp(low, high);
-    // Relative to the greatest one; what is left out is too unlikely to be met.
+    // Probabilities relative to the mode. Relative probabilities below 1e-14 are cut off.
     let step = |n: u64| (trials - n) as f64 / (n + 1) as f64 * hit / miss;
     let mut up = vec![1.0];
     for n in mode..high {

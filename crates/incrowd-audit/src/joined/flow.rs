@@ -1,27 +1,29 @@
-//! Bipartite matching of people and published rows, as a flow.
+//! Bipartite matching of people and published rows as a maximum flow.
 //!
-//! People alike are one supply, rows of boxes alike one demand; an edge says that the box holds the people. Augmenting paths
-//! move people from row to row until nothing is left to be placed, or cannot be.
+//! People with equal values are one supply, and rows with equal boxes are one demand. An edge means
+//! that the box contains the people. Augmenting paths move people between rows until all people are
+//! placed or no path is left.
 
-/// Supplies and demands with the edges between them.
+/// Supplies and demands with their edges.
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// How many people of each kind have no place yet.
+    /// Number of people per supply without a row.
     supply: Vec<u64>,
-    /// How many rows of each kind are free.
+    /// Number of free rows per demand.
     free: Vec<u64>,
-    /// Edges by demand: where those of each end, and the supply of each.
+    /// Edges by demand: end offsets, and the supply of each edge.
     ends: Vec<usize>,
     supplies: Vec<u32>,
-    /// Edges by supply: where those of each end, and the number of each.
+    /// Edges by supply: start offsets, and indices of edges.
     by_supply: (Vec<usize>, Vec<u32>),
+    /// Demand of each edge.
     demand_of: Vec<u32>,
-    /// How many people of an edge's supply stand in rows of its demand.
+    /// Number of people of the edge's supply who are placed in rows of its demand.
     placed: Vec<u64>,
 }
 
 impl Flow {
-    /// `edges` are the supplies of each demand.
+    /// Creates a flow without placed people. `edges` contains the supplies of each demand.
     pub(super) fn new(supply: Vec<u64>, demand: Vec<u64>, edges: &[Vec<u32>]) -> Flow {
         let (mut ends, mut supplies, mut demand_of) = (Vec::new(), Vec::new(), Vec::new());
         let mut counts = vec![0usize; supply.len() + 1];
@@ -43,7 +45,15 @@ impl Flow {
             next[supply as usize] += 1;
         }
         let placed = vec![0; supplies.len()];
-        Flow { supply, free: demand, ends, supplies, by_supply: (counts, numbers), demand_of, placed }
+        Flow {
+            supply,
+            free: demand,
+            ends,
+            supplies,
+            by_supply: (counts, numbers),
+            demand_of,
+            placed,
+        }
     }
 
     fn of_demand(&self, demand: usize) -> std::ops::Range<usize> {
@@ -54,23 +64,24 @@ impl Flow {
         &self.by_supply.1[self.by_supply.0[supply]..self.by_supply.0[supply + 1]]
     }
 
-    /// Gives every one of these supplies a place; returns how many people have none.
+    /// Places all people of these supplies. Returns the number of people without a row.
     pub(super) fn place(&mut self, supplies: impl Iterator<Item = usize>) -> u64 {
         let mut left = 0;
-        let mut seen = Seen::new(self.free.len());
+        let mut visited = Visited::new(self.free.len());
         for supply in supplies {
-            while self.supply[supply] > 0 && self.place_some(supply, &mut seen) {}
+            while self.supply[supply] > 0 && self.place_some(supply, &mut visited) {}
             left += self.supply[supply];
         }
         left
     }
 
-    /// Places some people of a supply, moving others if need be.
-    fn place_some(&mut self, supply: usize, seen: &mut Seen) -> bool {
-        seen.forget();
+    /// Places at least one person of a supply by moving others along the shortest augmenting path.
+    /// Returns false if there is no such path.
+    fn place_some(&mut self, supply: usize, visited: &mut Visited) -> bool {
+        visited.clear();
         let mut queue: Vec<u32> = Vec::new();
         for &edge in self.of_supply(supply) {
-            if seen.meet(self.demand_of[edge as usize], edge, None) {
+            if visited.visit(self.demand_of[edge as usize], edge, None) {
                 queue.push(self.demand_of[edge as usize]);
             }
         }
@@ -78,7 +89,7 @@ impl Flow {
         while let Some(&demand) = queue.get(at) {
             at += 1;
             if self.free[demand as usize] > 0 {
-                self.augment(supply, demand, seen);
+                self.augment(supply, demand, visited);
                 return true;
             }
             for edge in self.of_demand(demand as usize) {
@@ -87,7 +98,7 @@ impl Flow {
                 }
                 for &other in self.of_supply(self.supplies[edge] as usize) {
                     let next = self.demand_of[other as usize];
-                    if seen.meet(next, other, Some((demand, edge as u32))) {
+                    if visited.visit(next, other, Some((demand, edge as u32))) {
                         queue.push(next);
                     }
                 }
@@ -96,11 +107,11 @@ impl Flow {
         false
     }
 
-    /// Follows the way back from a demand with free rows.
-    fn augment(&mut self, supply: usize, demand: u32, seen: &Seen) {
+    /// Moves as many people as possible along the path that ends at a demand with free rows.
+    fn augment(&mut self, supply: usize, demand: u32, visited: &Visited) {
         let mut amount = self.free[demand as usize].min(self.supply[supply]);
         let mut at = demand;
-        while let Some((before, edge)) = seen.before(at) {
+        while let Some((before, edge)) = visited.before(at) {
             amount = amount.min(self.placed[edge as usize]);
             at = before;
         }
@@ -108,28 +119,30 @@ impl Flow {
         self.supply[supply] -= amount;
         let mut at = demand;
         loop {
-            self.placed[seen.by(at) as usize] += amount;
-            let Some((before, edge)) = seen.before(at) else { break };
+            self.placed[visited.edge(at) as usize] += amount;
+            let Some((before, edge)) = visited.before(at) else { break };
             self.placed[edge as usize] -= amount;
             at = before;
         }
     }
 
-    /// Fills every row with people who have no place yet, moving others if need be; returns how many rows stay free.
+    /// Fills all free rows with people without a row, moving others if necessary. Returns the
+    /// number of rows that stay free.
     pub(super) fn fill(&mut self) -> u64 {
         let mut left = 0;
-        let mut seen = Seen::new(self.free.len());
+        let mut visited = Visited::new(self.free.len());
         for demand in 0..self.free.len() {
-            while self.free[demand] > 0 && self.fill_some(demand, &mut seen) {}
+            while self.free[demand] > 0 && self.fill_some(demand, &mut visited) {}
             left += self.free[demand];
         }
         left
     }
 
-    /// Finds somebody without a place who can stand here, or who can stand where somebody stands who can come here.
-    fn fill_some(&mut self, demand: usize, seen: &mut Seen) -> bool {
-        seen.forget();
-        seen.meet(demand as u32, u32::MAX, None);
+    /// Fills at least one free row of a demand. Searches backwards for a supply with people without
+    /// a row: breadth first, from a demand to the demands whose people could move here.
+    fn fill_some(&mut self, demand: usize, visited: &mut Visited) -> bool {
+        visited.clear();
+        visited.visit(demand as u32, u32::MAX, None);
         let mut queue = vec![demand as u32];
         let mut at = 0;
         while let Some(&here) = queue.get(at) {
@@ -137,14 +150,16 @@ impl Flow {
             for edge in self.of_demand(here as usize) {
                 let supply = self.supplies[edge] as usize;
                 if self.supply[supply] > 0 {
-                    self.shift(demand as u32, here, edge as u32, seen);
+                    self.shift(demand as u32, here, edge as u32, visited);
                     return true;
                 }
             }
             for edge in self.of_demand(here as usize) {
                 for &other in self.of_supply(self.supplies[edge] as usize) {
                     let there = self.demand_of[other as usize];
-                    if self.placed[other as usize] > 0 && seen.meet(there, other, Some((here, edge as u32))) {
+                    if self.placed[other as usize] > 0
+                        && visited.visit(there, other, Some((here, edge as u32)))
+                    {
                         queue.push(there);
                     }
                 }
@@ -153,59 +168,63 @@ impl Flow {
         false
     }
 
-    /// Somebody new stands in `here`, and everybody on the way moves one step towards `demand`.
-    fn shift(&mut self, demand: u32, here: u32, edge: u32, seen: &Seen) {
-        let mut amount = self.free[demand as usize].min(self.supply[self.supplies[edge as usize] as usize]);
+    /// Places new people in `here` by `edge`, and moves people along the path one step towards
+    /// `demand`.
+    fn shift(&mut self, demand: u32, here: u32, edge: u32, visited: &Visited) {
+        let mut amount =
+            self.free[demand as usize].min(self.supply[self.supplies[edge as usize] as usize]);
         let mut at = here;
-        while let Some((before, _)) = seen.before(at) {
-            amount = amount.min(self.placed[seen.by(at) as usize]);
+        while let Some((before, _)) = visited.before(at) {
+            amount = amount.min(self.placed[visited.edge(at) as usize]);
             at = before;
         }
         self.supply[self.supplies[edge as usize] as usize] -= amount;
         self.placed[edge as usize] += amount;
         self.free[demand as usize] -= amount;
         let mut at = here;
-        while let Some((before, to)) = seen.before(at) {
-            self.placed[seen.by(at) as usize] -= amount;
+        while let Some((before, to)) = visited.before(at) {
+            self.placed[visited.edge(at) as usize] -= amount;
             self.placed[to as usize] += amount;
             at = before;
         }
     }
 }
 
-/// Which demands a search has met, and how it came there.
-struct Seen {
+/// The demands that a search has visited, with the paths to them. A new round invalidates all
+/// visits in constant time.
+struct Visited {
     round: u32,
-    met: Vec<Met>,
+    visits: Vec<Visit>,
 }
 
-/// In which round a demand was met last, by which edge, and from which demand and edge before.
-type Met = (u32, u32, Option<(u32, u32)>);
+/// Round of the last visit of a demand, its edge, and the previous demand and edge on the path.
+type Visit = (u32, u32, Option<(u32, u32)>);
 
-impl Seen {
-    fn new(demands: usize) -> Seen {
-        Seen { round: 0, met: vec![(0, 0, None); demands] }
+impl Visited {
+    fn new(demands: usize) -> Visited {
+        Visited { round: 0, visits: vec![(0, 0, None); demands] }
     }
 
-    fn forget(&mut self) {
+    fn clear(&mut self) {
         self.round += 1;
     }
 
-    /// Whether the demand is met for the first time: by this edge, from the demand and the edge before.
-    fn meet(&mut self, demand: u32, by: u32, before: Option<(u32, u32)>) -> bool {
-        let fresh = self.met[demand as usize].0 != self.round;
-        if fresh {
-            self.met[demand as usize] = (self.round, by, before);
+    /// Records a visit by an edge, with the previous demand and edge. Returns false if the demand
+    /// was visited before in this round.
+    fn visit(&mut self, demand: u32, edge: u32, before: Option<(u32, u32)>) -> bool {
+        let first = self.visits[demand as usize].0 != self.round;
+        if first {
+            self.visits[demand as usize] = (self.round, edge, before);
         }
-        fresh
+        first
     }
 
-    fn by(&self, demand: u32) -> u32 {
-        self.met[demand as usize].1
+    fn edge(&self, demand: u32) -> u32 {
+        self.visits[demand as usize].1
     }
 
     fn before(&self, demand: u32) -> Option<(u32, u32)> {
-        self.met[demand as usize].2
+        self.visits[demand as usize].2
     }
 }
 
@@ -214,7 +233,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Whether everybody of the first supplies, and then rows in full, can be placed: by trying everything.
+    /// Tests by brute force whether the first `must` people can be placed and all rows filled.
     fn slow(people: &[Vec<bool>], must: usize, rows: &[usize]) -> bool {
         fn go(person: usize, people: &[Vec<bool>], must: usize, left: &mut Vec<usize>) -> bool {
             if person == people.len() {
@@ -250,12 +269,13 @@ mod tests {
             let found = flow.place(0..must) == 0 && flow.fill() == 0;
             prop_assert_eq!(found, slow(&people, must, &rows));
             for person in 0..people.len() {
-                let stands: u64 = flow.of_supply(person).iter().map(|&e| flow.placed[e as usize]).sum();
-                prop_assert_eq!(stands + flow.supply[person], 1);
+                let edges = flow.of_supply(person);
+                let placed: u64 = edges.iter().map(|&e| flow.placed[e as usize]).sum();
+                prop_assert_eq!(placed + flow.supply[person], 1);
             }
             for (row, &wanted) in rows.iter().enumerate() {
-                let stand: u64 = flow.of_demand(row).map(|edge| flow.placed[edge]).sum();
-                prop_assert_eq!(stand + flow.free[row], wanted as u64);
+                let placed: u64 = flow.of_demand(row).map(|edge| flow.placed[edge]).sum();
+                prop_assert_eq!(placed + flow.free[row], wanted as u64);
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Judging a k-join-anonymous release: two tables that belong together.
+//! Verification of a k-join-anonymous release, which consists of two linked tables.
 //!
-//! Paper: `sacharidis2010`. [`published`] looks at the two tables alone. [`explained`] asks with the originals in hand whether
-//! the published rows are people of the join, every one of the microdata among them: a matching of people and rows in which
-//! everybody lies in the box of the row.
+//! Paper: `sacharidis2010`. [`published`] checks the two tables alone. [`explained`] uses the
+//! originals. It checks whether the published rows can be people of the join and include everyone
+//! of the microdata: it matches people and rows such that the box of a row contains its person.
 
 mod flow;
 mod matching;
@@ -11,24 +11,24 @@ mod tables;
 pub use matching::{Explained, Membership, explained, member_of};
 pub use tables::{JoinTables, published};
 
-/// A rule that is broken. It names no cell.
+/// A violated rule. The message contains no cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The rule's number, such as `P2`.
+    /// Number of the rule, e.g. `P2`.
     pub rule: &'static str,
-    /// What is wrong.
-    pub says: String,
+    /// Description of the violation.
+    pub message: String,
 }
 
 impl Failure {
-    /// A broken rule.
-    pub fn new(rule: &'static str, says: impl Into<String>) -> Failure {
-        Failure { rule, says: says.into() }
+    /// Creates a failure.
+    pub fn new(rule: &'static str, message: impl Into<String>) -> Failure {
+        Failure { rule, message: message.into() }
     }
 }
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.rule, self.says)
+        write!(f, "{} {}", self.rule, self.message)
     }
 }

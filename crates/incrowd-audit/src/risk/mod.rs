@@ -1,13 +1,13 @@
-//! How much of a person a table gives away before anything is done to it.
+//! Re-identification risks of a table before anonymization.
 //!
-//! Everything here works on a [`Columnar`](incrowd_core::Columnar) table: codes, not texts. [`search`] finds the minimal
-//! sets of columns that single people out, [`group_sizes`] and [`unique_without`] say how unique the records are and which
-//! column makes them so, and [`population`] estimates how many of them are unique among all people the table is a sample
-//! of.
+//! The functions work on the codes of a [`Columnar`](incrowd_core::Columnar) table. [`search`]
+//! finds the minimal sets of columns that single people out. [`group_sizes`] counts groups and
+//! [`unique_without`] finds the columns that make records unique. [`population`] estimates how many
+//! records are unique in the population of which the table is a sample.
 
 mod by_column;
 mod combinations;
-mod few;
+mod dense;
 mod partition;
 mod persons;
 pub mod population;
@@ -16,7 +16,7 @@ mod weighted;
 
 pub use by_column::{Grouped, without_each};
 pub use combinations::{
-    Combination, Dependency, Found, Search, alone_on, needed, search, search_persons, sets,
+    Combination, Dependency, Search, SearchResult, needed, search, search_persons, sets, unique_on,
 };
 pub use partition::Grouping;
 pub use uniqueness::{ColumnCounts, GroupSizes, group_sizes, unique_without};
@@ -29,7 +29,7 @@ pub(crate) mod tests {
     use incrowd_core::Columnar;
     use std::collections::BTreeMap;
 
-    /// Small numbers as a table.
+    /// Creates a table of small numbers.
     pub(crate) fn table<const N: usize>(rows: &[[u8; N]]) -> Columnar {
         let names: Vec<String> = (0..N).map(|i| format!("c{i}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -40,7 +40,7 @@ pub(crate) mod tests {
         )
     }
 
-    /// The slow and obvious way to group.
+    /// Groups rows by brute force.
     pub(crate) fn brute_force<const N: usize>(rows: &[[u8; N]], columns: &[usize]) -> Grouping {
         let mut groups: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
         for row in rows {

@@ -1,50 +1,53 @@
-//! Groups of records that agree on a set of columns, without those who stand alone.
+//! Partitions of the records by a set of columns, without unique records.
 //!
-//! Paper: `huhtala1999`, stripped partitions. The partition of the records by a set X of columns holds one group for each
-//! combination of values. A group of one record stays a group of one whatever columns are added, so it is counted and
-//! thrown away; what is left gets smaller with every column. Adding a column divides each group by that column's codes,
-//! in one pass, with one mark per code that says in which group the code was met last. Nothing is hashed or sorted.
+//! Paper: `huhtala1999`, stripped partitions. The partition of the records by a set X of columns
+//! has one group for each combination of values. A group of one record stays a group of one if
+//! columns are added, so it is only counted. The rest gets smaller with every column. Refining by a
+//! column divides each group by the column's codes in one pass. For each code, a mark stores the
+//! group in which the code occurred last. There is no hashing and no sorting.
 //!
-//! Where we differ: the paper looks for functional dependencies and keeps the partitions of a whole level; we count unique
-//! records and keep one partition per thread. A missing value is a value of its own.
+//! Where we differ: the paper finds functional dependencies and keeps the partitions of a whole
+//! level. We count unique records and keep one path of partitions per thread. A missing value is a
+//! value.
 
 use incrowd_core::Columnar;
 
-use super::combinations::Parting;
+use super::combinations::Partition;
 
-/// What grouping by a set of columns gives.
+/// Numbers of groups and unique records by a set of columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grouping {
-    /// Records whose combination of values nobody shares.
+    /// Number of unique records.
     pub unique: u64,
-    /// Different combinations of values, those of unique records included.
+    /// Number of distinct combinations of values, including those of unique records.
     pub groups: u64,
 }
 
-/// The groups of two and more records, one after the other.
+/// The groups of two and more records, concatenated.
 #[derive(Clone, Debug)]
 pub(crate) struct Stripped {
     records: Vec<u32>,
-    /// Where each group ends in `records`.
+    /// End of each group in `records`.
     ends: Vec<u32>,
-    /// How many records stand alone.
+    /// Number of unique records.
     unique: u64,
 }
 
-/// Marks by code, kept between passes so that they are not cleared each time.
+/// Buffers by code. Group numbers increase over all passes, so the marks are never cleared.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    /// Twice the number of the group in which a code was met last, plus one if it was met there more than once.
+pub(crate) struct CodeMarks {
+    /// Twice the number of the group in which a code occurred last, plus one if it occurred there
+    /// more than once.
     marks: Vec<u64>,
     next: u64,
-    /// How many records of the current group have each code; all zero between groups.
+    /// Number of records of the current group per code. All are zero between groups.
     counts: Vec<u32>,
-    /// The codes of the current group, in order of appearance.
+    /// Codes of the current group, in order of occurrence.
     met: Vec<u32>,
 }
 
-impl Scratch {
-    /// Makes room for a column and answers with the first number no mark has.
+impl CodeMarks {
+    /// Reserves numbers for groups and space for codes. Returns the first reserved group number.
     fn prepare(&mut self, codes: usize, groups: usize) -> u64 {
         if self.marks.len() < codes {
             self.marks.resize(codes, 0);
@@ -56,7 +59,7 @@ impl Scratch {
 }
 
 impl Stripped {
-    /// All records in one group: the partition by no column.
+    /// Returns the partition by no column: all records in one group.
     pub(crate) fn whole(records: usize) -> Stripped {
         match records {
             0 => Stripped { records: Vec::new(), ends: Vec::new(), unique: 0 },
@@ -65,8 +68,8 @@ impl Stripped {
         }
     }
 
-    /// The partition by some columns of a table.
-    pub(crate) fn by(table: &Columnar, columns: &[usize], scratch: &mut Scratch) -> Stripped {
+    /// Returns the partition by some columns of a table.
+    pub(crate) fn by(table: &Columnar, columns: &[usize], scratch: &mut CodeMarks) -> Stripped {
         let mut partition = Stripped::whole(table.records);
         for &column in columns {
             partition = partition.divide(table, column, scratch);
@@ -79,14 +82,14 @@ impl Stripped {
         starts.zip(&self.ends).map(|(start, &end)| &self.records[start as usize..end as usize])
     }
 
-    /// The sizes of the groups of two and more.
+    /// Returns the sizes of the groups of two and more records.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> {
         self.groups().map(|group| group.len() as u64)
     }
 }
 
-impl Parting for Stripped {
-    type Scratch = Scratch;
+impl Partition for Stripped {
+    type Scratch = CodeMarks;
     type Unit = ();
 
     fn whole(records: usize, (): ()) -> Stripped {
@@ -97,7 +100,7 @@ impl Parting for Stripped {
         Grouping { unique: self.unique, groups: self.unique + self.ends.len() as u64 }
     }
 
-    fn grouping_with(&self, table: &Columnar, column: usize, scratch: &mut Scratch) -> Grouping {
+    fn grouping_with(&self, table: &Columnar, column: usize, scratch: &mut CodeMarks) -> Grouping {
         let column = &table.columns[column];
         let first = scratch.prepare(column.texts.codes(), self.ends.len());
         let (mut unique, mut groups) = (self.unique, self.unique);
@@ -118,7 +121,7 @@ impl Parting for Stripped {
         Grouping { unique, groups }
     }
 
-    fn divide(&self, table: &Columnar, column: usize, scratch: &mut Scratch) -> Stripped {
+    fn divide(&self, table: &Columnar, column: usize, scratch: &mut CodeMarks) -> Stripped {
         let column = &table.columns[column];
         if scratch.counts.len() < column.texts.codes() {
             scratch.counts.resize(column.texts.codes(), 0);
@@ -137,7 +140,8 @@ impl Parting for Stripped {
                 }
                 *count += 1;
             }
-            // Each code gets its place: counts turn into positions, and those who stand alone get none.
+            // Replace the count of each code by the position of its first record. Unique records
+            // are dropped: their position is `u32::MAX`.
             let mut place = finer.records.len() as u32;
             for &code in &scratch.met {
                 let count = &mut scratch.counts[code as usize];
@@ -175,9 +179,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn partitions_count_as_brute_force_does(rows in prop::collection::vec(prop::array::uniform4(0u8..4), 0..40)) {
+        fn partitions_equal_brute_force(
+            rows in prop::collection::vec(prop::array::uniform4(0u8..4), 0..40),
+        ) {
             let table = table(&rows);
-            let mut scratch = Scratch::default();
+            let mut scratch = CodeMarks::default();
             for columns in [vec![], vec![0], vec![2, 1], vec![3, 0, 1], vec![0, 1, 2, 3]] {
                 let expected = brute_force(&rows, &columns);
                 let partition = Stripped::by(&table, &columns, &mut scratch);

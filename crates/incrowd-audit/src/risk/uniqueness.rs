@@ -1,25 +1,25 @@
-//! How unique are the records on a set of columns, and which column does it?
+//! Uniqueness of records on a set of columns, and the contribution of each column to it.
 
 use incrowd_core::{CodedColumn, Columnar, MISSING};
 
-use super::combinations::Parting;
-use super::partition::{Scratch, Stripped};
+use super::combinations::Partition;
+use super::partition::{CodeMarks, Stripped};
 
-/// What can be said of a column by counting.
+/// Counts of the values of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ColumnCounts {
-    /// Different values, the missing one not counted.
+    /// Number of distinct values without the missing one.
     pub distinct: u64,
-    /// Records whose value is missing.
+    /// Number of records with a missing value.
     pub missing: u64,
-    /// Records whose value no other record has.
+    /// Number of records with a unique value.
     pub unique: u64,
-    /// Records that have the most frequent value.
+    /// Number of records with the most frequent value.
     pub largest: u64,
 }
 
 impl ColumnCounts {
-    /// Counts a column.
+    /// Counts the values of a column.
     pub fn of(column: &CodedColumn) -> ColumnCounts {
         let counts = column.counts();
         let present = &counts[1..];
@@ -32,7 +32,8 @@ impl ColumnCounts {
     }
 }
 
-/// How many groups have each size: the frequencies of the frequencies, from which population uniqueness is estimated.
+/// Number of groups per size: the frequencies of the frequencies. Population uniqueness is
+/// estimated from them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupSizes {
     /// Group sizes, ascending, each with the number of groups of that size.
@@ -40,47 +41,47 @@ pub struct GroupSizes {
 }
 
 impl GroupSizes {
-    /// Counts sizes.
+    /// Counts groups by size.
     pub fn new(mut sizes: Vec<u64>) -> GroupSizes {
         sizes.sort_unstable();
         let chunks = sizes.chunk_by(|a, b| a == b);
         GroupSizes { sizes: chunks.map(|same| (same[0], same.len() as u64)).collect() }
     }
 
-    /// How many groups have that size.
+    /// Returns the number of groups of a size.
     pub fn of_size(&self, size: u64) -> u64 {
         self.sizes.iter().find(|(s, _)| *s == size).map_or(0, |(_, groups)| *groups)
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub fn groups(&self) -> u64 {
         self.sizes.iter().map(|(_, groups)| groups).sum()
     }
 
-    /// How many records there are.
+    /// Returns the number of records.
     pub fn records(&self) -> u64 {
         self.sizes.iter().map(|(size, groups)| size * groups).sum()
     }
 
-    /// How many groups and records have a size from `low` to `high`.
+    /// Returns the number of groups with a size from `low` to `high`, and of their records.
     pub fn between(&self, low: u64, high: u64) -> (u64, u64) {
         let within = self.sizes.iter().filter(|(size, _)| (low..=high).contains(size));
         within.fold((0, 0), |(groups, records), (size, n)| (groups + n, records + size * n))
     }
 }
 
-/// The sizes of the groups of records that agree on these columns.
+/// Returns the sizes of the groups with equal values in these columns.
 pub fn group_sizes(table: &Columnar, columns: &[usize]) -> GroupSizes {
-    let partition = Stripped::by(table, &by_values(table, columns), &mut Scratch::default());
+    let partition = Stripped::by(table, &by_values(table, columns), &mut CodeMarks::default());
     let mut sizes: Vec<u64> = partition.sizes().collect();
     sizes.extend(std::iter::repeat_n(1, partition.grouping().unique as usize));
     GroupSizes::new(sizes)
 }
 
-/// For each of these columns: how many records are unique on the others.
+/// Returns, for each of these columns, the number of records that are unique on the others.
 ///
-/// The columns are halved again and again: whoever leaves out a column of one half divides by the other half first, and
-/// all columns of the first half share that work.
+/// The columns are halved recursively. To leave out a column of one half, the records are first
+/// divided by the other half. All columns of the half share this work.
 pub fn unique_without(table: &Columnar, columns: &[usize]) -> Vec<u64> {
     let sorted = by_values(table, columns);
     let unique = halves(table, &Stripped::whole(table.records), &sorted);
@@ -94,8 +95,9 @@ fn halves(table: &Columnar, outside: &Stripped, columns: &[usize]) -> Vec<u64> {
     }
     let (first, second) = columns.split_at(columns.len() / 2);
     let without = |kept: &[usize], left_out: &[usize]| {
-        let mut scratch = Scratch::default();
-        let (next, later) = kept.split_first().expect("both halves of two and more columns have one");
+        let mut scratch = CodeMarks::default();
+        let (next, later) =
+            kept.split_first().expect("both halves of two or more columns are non-empty");
         let mut partition = outside.divide(table, *next, &mut scratch);
         for &column in later {
             partition = partition.divide(table, column, &mut scratch);
@@ -107,8 +109,9 @@ fn halves(table: &Columnar, outside: &Stripped, columns: &[usize]) -> Vec<u64> {
     unique
 }
 
-/// The column with the most values first: then few records are left for the later ones.
-fn by_values(table: &Columnar, columns: &[usize]) -> Vec<usize> {
+/// Sorts columns by their number of values, descending. Then few records remain in groups for the
+/// later columns.
+pub(super) fn by_values(table: &Columnar, columns: &[usize]) -> Vec<usize> {
     let mut sorted = columns.to_vec();
     sorted.sort_by_key(|&c| (std::cmp::Reverse(table.columns[c].texts.codes()), c));
     sorted
@@ -122,7 +125,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn a_column_is_counted_without_its_missing_values() {
+    fn missing_values_of_a_column_are_counted_separately() {
         let cells = [Some("a"), None, Some("b"), Some("a"), None, None];
         let table = Columnar::from_records(&["x"], cells.map(|cell| vec![cell]));
         let expected = ColumnCounts { distinct: 2, missing: 3, unique: 1, largest: 2 };
@@ -131,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn frequencies_of_frequencies_are_those_of_brute_force(
+        fn frequencies_of_frequencies_equal_brute_force(
             rows in prop::collection::vec(prop::array::uniform4(0u8..4), 0..60)
         ) {
             let mut groups: BTreeMap<[u8; 3], u64> = BTreeMap::new();

@@ -1,21 +1,23 @@
-//! Risk in a sample with weights: how many people of the population are like a record?
+//! Re-identification risk in a sample with sampling weights.
 //!
-//! Papers: `benedetti1998`; `templ2008` for the estimators as sdcMicro's users know them. f records of the sample are alike, and
-//! their weights add up to F, the estimated number of people of the population who are like them. An adversary who does not know who
-//! is in the sample finds the right person with 1/F. F is an estimate, and 1/F is too low on average, because F may be smaller; under
-//! the model of Benedetti and Franconi the expected value of one over the true frequency is, with p = f/F,
-//! `(p^f / f) · ₂F₁(f, f; f + 1; 1 − p)`.
+//! Papers: `benedetti1998`; `templ2008` for the estimators in the form of sdcMicro. A group has f
+//! records of the sample, and their weights sum to F, the estimated number of people of the
+//! population with equal values. An adversary who does not know who is in the sample finds the
+//! right person with probability 1/F. F is an estimate, and 1/F is too low on average, because F
+//! may be smaller. Under the model of Benedetti and Franconi, the expected value of one over the
+//! true frequency is, with p = f/F, `(p^f / f) · ₂F₁(f, f; f + 1; 1 − p)`.
 //!
-//! Where we differ: sdcMicro computes this for f = 1 and f = 2 and takes `p / (f − (1 − p))` from f = 3 on, which is a little too high.
-//! We compute it for every f. Euler's integral with `s = p t / (1 − (1 − p) t)` turns it into
-//! `a ∫₀¹ s^(f−1) / (a + s) ds` with a = p/(1 − p). For a ≤ 1 the integral follows from that for f − 1; for a > 1 it is a series whose
-//! terms are all positive and halve at least.
+//! Where we differ: sdcMicro computes this for f = 1 and f = 2 and uses `p / (f − (1 − p))` for f ≥
+//! 3, which is slightly too high. We compute it for every f. Euler's integral with `s = p t / (1 −
+//! (1 − p) t)` transforms it into `a ∫₀¹ s^(f−1) / (a + s) ds` with a = p/(1 − p). For a ≤ 1 the
+//! integral follows from the one for f − 1. For a > 1 it is a series of positive terms, each at
+//! most half of the previous one.
 
 use hashbrown::HashMap;
 use incrowd_core::Columnar;
 
-/// The risk of Benedetti and Franconi of a record that is like f − 1 others in the sample and like so many people in the
-/// population.
+/// Returns the risk of Benedetti and Franconi for a record in a group of f records, with `people`
+/// people in the population.
 pub fn benedetti_franconi(f: u64, people: f64) -> f64 {
     let size = f.max(1) as f64;
     if people <= size {
@@ -39,22 +41,22 @@ pub fn benedetti_franconi(f: u64, people: f64) -> f64 {
     a * integral
 }
 
-/// What the weights of a sample say of its groups.
+/// Risks of a sample with sampling weights.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WeightedRisk {
-    /// How many records there are.
+    /// Number of records.
     pub records: u64,
-    /// How many people they stand for.
+    /// Sum of the sampling weights.
     pub people: f64,
-    /// The greatest 1/F, and its sum over the records: how many an adversary expects to find.
+    /// The greatest 1/F, and its sum over the records: the expected number of re-identifications.
     pub by_weights: (f64, f64),
-    /// The same by Benedetti and Franconi.
+    /// The greatest risk of Benedetti and Franconi, and its sum over the records.
     pub expected: (f64, f64),
-    /// How many records stand for the fewest people, and how many these are.
+    /// The smallest sum of weights of a group.
     pub fewest: f64,
 }
 
-/// The risks of groups with so many records each, and so many people their records stand for.
+/// Computes the risks of groups, given by their number of records and their sum of weights.
 pub fn weighted_risk(groups: impl IntoIterator<Item = (u64, f64)>) -> WeightedRisk {
     let mut risk = WeightedRisk { fewest: f64::INFINITY, ..WeightedRisk::default() };
     let groups = in_order(groups.into_iter().filter(|(records, _)| *records > 0).collect());
@@ -62,8 +64,10 @@ pub fn weighted_risk(groups: impl IntoIterator<Item = (u64, f64)>) -> WeightedRi
         let (plain, expected) = (1.0 / people, benedetti_franconi(records, people));
         risk.records += records;
         risk.people += people;
-        risk.by_weights = (risk.by_weights.0.max(plain), risk.by_weights.1 + plain * records as f64);
-        risk.expected = (risk.expected.0.max(expected), risk.expected.1 + expected * records as f64);
+        risk.by_weights =
+            (risk.by_weights.0.max(plain), risk.by_weights.1 + plain * records as f64);
+        risk.expected =
+            (risk.expected.0.max(expected), risk.expected.1 + expected * records as f64);
         risk.fewest = risk.fewest.min(people);
     }
     if risk.records == 0 {
@@ -72,8 +76,8 @@ pub fn weighted_risk(groups: impl IntoIterator<Item = (u64, f64)>) -> WeightedRi
     risk
 }
 
-/// The groups of records that agree on some columns: how many records each has, and how many people they stand for.
-pub fn weighted_groups(table: &Columnar, columns: &[usize], represented: &[f64]) -> Vec<(u64, f64)> {
+/// Groups records by some columns. Returns the number of records and the sum of weights per group.
+pub fn weighted_groups(table: &Columnar, columns: &[usize], weights: &[f64]) -> Vec<(u64, f64)> {
     let mut class: Vec<u32> = vec![0; table.records];
     let mut classes = usize::from(table.records > 0);
     for &column in columns {
@@ -85,15 +89,15 @@ pub fn weighted_groups(table: &Columnar, columns: &[usize], represented: &[f64])
         classes = known.len();
     }
     let mut groups = vec![(0, 0.0); classes];
-    for (&class, &people) in class.iter().zip(represented) {
+    for (&class, &people) in class.iter().zip(weights) {
         let (records, sum) = &mut groups[class as usize];
         (*records, *sum) = (*records + 1, *sum + people);
     }
-    // Sums of fractions depend on the order of the records a little; that of the groups must not add to it.
+    // The order of hash map entries must not influence the rounding of sums over the groups.
     in_order(groups)
 }
 
-/// Groups in an order of their own: sums over them do not depend on who read what first.
+/// Sorts groups, so that sums over them do not depend on the order of reading.
 pub(crate) fn in_order(mut groups: Vec<(u64, f64)>) -> Vec<(u64, f64)> {
     groups.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     groups
@@ -104,7 +108,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The hypergeometric function of mpmath with 40 digits, and the figures of sdcMicro 5.8.1 where it computes the same.
+    /// Values of the hypergeometric function by mpmath with 40 digits, and values of sdcMicro 5.8.1
+    /// where it computes the same function.
     const VECTORS: [(u64, f64, f64); 18] = [
         (1, 1.5, 0.8109302162163289),
         (1, 10.0, 0.25584278811044947),
@@ -127,11 +132,14 @@ mod tests {
     ];
 
     #[test]
-    fn the_vectors_hold() {
+    fn risks_equal_reference_values() {
         for (f, people, risk) in VECTORS {
             let found = benedetti_franconi(f, people);
             let digits = if risk.to_string().len() > 12 { 1e-9 } else { 1e-6 };
-            assert!((found / risk - 1.0).abs() < digits, "f = {f}, F = {people}: {found}, not {risk}");
+            assert!(
+                (found / risk - 1.0).abs() < digits,
+                "f = {f}, F = {people}: {found}, not {risk}"
+            );
         }
         // Closed forms.
         for people in [1.5, 10.0, 250.0, 1e6] {
@@ -145,7 +153,7 @@ mod tests {
         assert_eq!(benedetti_franconi(4, 3.0), 0.25);
     }
 
-    /// The hypergeometric series itself, term by term; it converges slowly where p is small.
+    /// Sums the hypergeometric series term by term. It converges slowly if p is small.
     fn slow(f: u64, people: f64) -> f64 {
         let p = f as f64 / people;
         let (mut term, mut sum, mut n) = (1.0_f64, 0.0_f64, 0.0_f64);
@@ -160,11 +168,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_hypergeometric_series(f in 1u64..40, stretch in 1.0001f64..60.0) {
+        fn risk_equals_the_hypergeometric_series(f in 1u64..40, stretch in 1.0001f64..60.0) {
             let people = f as f64 * stretch;
             let (fast, slow) = (benedetti_franconi(f, people), slow(f, people));
-            prop_assert!((fast / slow - 1.0).abs() < 1e-9, "f = {f}, F = {people}: {fast}, not {slow}");
-            // Higher than 1/F, never higher than 1/f, and falling with F.
+            let equal = (fast / slow - 1.0).abs() < 1e-9;
+            prop_assert!(equal, "f = {f}, F = {people}: {fast}, not {slow}");
+            // Higher than 1/F, at most 1/f, and decreasing in F.
             prop_assert!(fast > 1.0 / people && fast <= 1.0 / f as f64 * (1.0 + 1e-12));
             prop_assert!(benedetti_franconi(f, people * 1.01) < fast);
         }

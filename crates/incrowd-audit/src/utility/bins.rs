@@ -1,9 +1,11 @@
-//! Long lines made short: at most 32 bins of consecutive leaves with about as many records of the original each.
+//! Bins of leaves: at most 32 bins of consecutive leaves with similar numbers of records of the
+//! original.
 
 use super::comparison::Line;
 use super::cover::Cover;
 
-/// A pair of columns has at most this many bins squared, which keeps most bins of a large table filled.
+/// Maximum number of bins of a column. A pair of columns has at most the square of it, so most bins
+/// of a large table are not empty.
 pub(crate) const MOST: u32 = 32;
 
 /// The bin of each leaf.
@@ -13,8 +15,8 @@ pub(crate) struct Bins {
 }
 
 impl Bins {
-    /// A bin for each leaf if there are few enough, else quantiles of the original's records. Leaves are never divided,
-    /// so common values get bins of their own and there may be fewer bins.
+    /// Creates one bin per leaf if there are few leaves, else quantiles of the original's records.
+    /// Leaves are not divided, so frequent values get their own bins and there may be fewer bins.
     pub(crate) fn new(line: &Line) -> Bins {
         if line.leaves <= MOST {
             return Bins { of_leaf: (0..line.leaves).collect(), count: line.leaves as usize };
@@ -44,7 +46,7 @@ impl Bins {
         self.of_leaf[leaf as usize] as usize
     }
 
-    /// The bins a cell reaches into, each with the share of the cell's leaves in it.
+    /// Returns the bins that overlap with a cell, with their shares of the cell's leaves.
     pub(crate) fn shares(&self, cover: &Cover) -> Vec<(usize, f64)> {
         let mut leaves: Vec<(usize, u32)> = Vec::new();
         for &(lo, hi) in cover.spans() {

@@ -1,7 +1,7 @@
-//! A measure's entry in the list, what it may be asked, and what it answers.
+//! Descriptions of measures, requests and results.
 //!
-//! A measure says of its own answer what may be published and what is the data owner's. Whoever collects measures passes that on
-//! and decides nothing.
+//! A measure decides which parts of its result may be published and which are only for the data
+//! owner. Callers keep this distinction.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -16,32 +16,34 @@ use super::comparison::Comparison;
 use super::query::Workload;
 use super::{UTILITIES, classification};
 
-/// A measure's entry in the list.
+/// Description of a measure.
 pub struct Card {
-    /// The name in reports and in `only`; what may be published stands in JSON under it.
+    /// Name in reports and in `only`. It is also the JSON key of the public result.
     pub name: &'static str,
-    /// The paper's key in `docs/papers.md`.
+    /// Key of the paper in `docs/papers.md`.
     pub paper: &'static str,
-    /// What it measures and how to read it.
+    /// Measured quantity and interpretation of the result.
     pub about: &'static str,
-    /// What it does not say.
+    /// Limits of the interpretation.
     pub limits: &'static str,
-    /// Which end of the scale is the good one.
+    /// Which end of the scale is better.
     pub better: Better,
-    /// Whether it is measured unless others are named.
-    pub usual: bool,
-    /// What it can be measured of.
+    /// Whether it is measured if the request names no measures.
+    pub by_default: bool,
+    /// Layouts of releases that it supports.
     pub fits: &'static [Layout],
-    /// Whether it reads a number that no record need have, such as the mean of a group, as that number.
+    /// Whether it treats an aggregate, such as the mean of a group, like the value of a record.
     pub reads_means: bool,
-    /// What it says of a single column, if it does.
+    /// The figure for a single column, if there is one.
     pub of_column: Option<ColumnFigure>,
-    /// Measures the table as a whole, if it does. `None` means that there is nothing to measure.
+    /// Measures the whole table, if it can. The function returns `None` if there is nothing to
+    /// measure.
     pub measure: Option<Measure>,
 }
 
-/// How a measure looks at a table as a whole.
-pub type Measure = fn(&Comparison, &Ask, &dyn Progress) -> Result<Option<Box<dyn Measured>>>;
+/// Measures a whole table.
+pub type Measure =
+    fn(&Comparison, &UtilityRequest, &dyn Progress) -> Result<Option<Box<dyn Measured>>>;
 
 impl Debug for Card {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -50,127 +52,135 @@ impl Debug for Card {
 }
 
 impl Card {
-    /// The measure of that name.
+    /// Finds a measure by name.
     pub fn find(name: &str) -> Option<&'static Card> {
         UTILITIES.iter().copied().find(|card| card.name == name)
     }
 }
 
-/// What kind of publication is measured.
+/// Layout of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// One table with all columns.
     OneTable,
-    /// A table of boxes with people of another table among those of this one, and a table of sensitive values.
+    /// A table of boxes, which also contains people of an external table, and a table of sensitive
+    /// values.
     Joined,
-    /// Quasi-identifiers and sensitive values in two tables that are linked by groups only.
+    /// Quasi-identifiers and sensitive values in two tables that are linked only by groups.
     Linked,
 }
 
-/// A figure of one column. It stands among the others of the column, under the measure's name.
+/// A figure of one column. Its key is the name of the measure.
 pub struct ColumnFigure {
-    /// What stands above it in a table for people.
+    /// Heading in a table.
     pub heading: &'static str,
     pub(super) of: fn(&ColumnView<'_>) -> f64,
 }
 
-/// What a measure answers about the table as a whole.
+/// Result of a measure for the whole table.
 pub trait Measured: Any + Debug + Send + Sync {
-    /// The one number that stands for all of it, if there is one; it may be published.
+    /// Returns a single number that summarizes the result, if there is one. It may be published.
     fn score(&self) -> Option<f64> {
         None
     }
 
-    /// What may be published.
+    /// Returns the public part as JSON.
     fn public_json(&self) -> Json;
 
-    /// What is for the data owner only, and its key.
+    /// Returns the part for the data owner as JSON, with its key.
     fn private_json(&self) -> Option<(&'static str, Json)> {
         None
     }
 
-    /// What may be published, for people.
+    /// Returns the public part as text.
     fn public_text(&self) -> Vec<Block> {
         Vec::new()
     }
 
-    /// What is for the data owner only, for people.
+    /// Returns the part for the data owner as text.
     fn private_text(&self) -> Vec<Block> {
         Vec::new()
     }
 }
 
 impl dyn Measured {
-    /// The answer as the type its measure made.
+    /// Returns the result as its concrete type.
     pub fn downcast<T: Measured>(&self) -> Option<&T> {
         let any: &dyn Any = self;
         any.downcast_ref()
     }
 }
 
-/// What to measure beyond the loss of cells.
+/// Request for utility measures.
 #[derive(Clone, Debug, Default)]
-pub struct Ask {
-    /// Names of measures; none means all that are usual.
+pub struct UtilityRequest {
+    /// Names of measures. An empty list means the default measures.
     pub only: Vec<String>,
-    /// Whether to measure what is not usual too: pairs of columns.
+    /// Whether to include measures that are not default: pairs of columns.
     pub pairs: bool,
-    /// The queries to ask.
+    /// The counting queries.
     pub workload: Workload,
-    /// The column to predict; none takes a sensitive one.
+    /// The column to predict. `None` selects a sensitive column.
     pub target: Option<String>,
 }
 
-impl Ask {
-    /// Refuses names that no measure has.
+impl UtilityRequest {
+    /// Returns an error for unknown names of measures.
     pub fn check(&self) -> Result<()> {
         let known = || METRICS.iter().map(|m| m.name).chain(UTILITIES.iter().map(|u| u.name));
         match self.only.iter().find(|name| !known().any(|k| k == name.as_str())) {
             Some(name) => {
-                Err(Error::job(format!("there is no measure called `{name}`")).help_near(name, known()))
+                Err(Error::job(format!("there is no measure called `{name}`"))
+                    .help_near(name, known()))
             }
             None => Ok(()),
         }
     }
 
-    /// Refuses measures that do not fit what is published.
+    /// Returns an error for measures that do not support the layout of the release.
     pub fn fits(&self, layout: Layout) -> Result<()> {
-        let unfit = |name: &&String| Card::find(name).is_some_and(|card| !card.fits.contains(&layout));
-        let Some(name) = self.only.iter().find(unfit) else { return Ok(()) };
+        let unsupported =
+            |name: &&String| Card::find(name).is_some_and(|card| !card.fits.contains(&layout));
+        let Some(name) = self.only.iter().find(unsupported) else { return Ok(()) };
         let what = match layout {
             Layout::OneTable => "one table",
-            Layout::Joined => "tables with people of two tables",
-            Layout::Linked => "tables that are linked by groups only",
+            Layout::Joined => "tables that contain people of two tables",
+            Layout::Linked => "tables that are linked only by groups",
         };
-        let fitting = UTILITIES.iter().filter(|card| card.fits.contains(&layout));
-        let fitting: Vec<&str> = fitting.map(|card| card.name).collect();
-        Err(Error::job(format!("`{name}` cannot be measured of {what}"))
-            .help(format!("measure {}, or make a release in one table", fitting.join(" and "))))
+        let supported = UTILITIES.iter().filter(|card| card.fits.contains(&layout));
+        let supported: Vec<&str> = supported.map(|card| card.name).collect();
+        Err(Error::job(format!("`{name}` cannot be measured on {what}")).help(format!(
+            "measure {}, or create a release with one table",
+            supported.join(" and ")
+        )))
     }
 
-    /// Whether a measure or a metric is asked for.
+    /// Returns whether a measure or a metric is requested.
     pub fn wants(&self, name: &str) -> bool {
         if self.only.iter().any(|only| only == name) {
             return true;
         }
-        match Card::find(name).is_none_or(|card| card.usual) {
+        match Card::find(name).is_none_or(|card| card.by_default) {
             true => self.only.is_empty(),
             false => self.pairs,
         }
     }
 
-    /// Whether all that is asked for reads means of groups as the numbers they are.
+    /// Returns whether all requested measures treat means of groups like values.
     pub fn reads_means(&self) -> bool {
         let reads = |name: &String| Card::find(name).is_some_and(|card| card.reads_means);
         !self.only.is_empty() && self.only.iter().all(reads)
     }
 
-    /// The measures asked for that fit what is published.
+    /// Returns the requested measures that support the layout.
     pub fn cards(&self, layout: Layout) -> impl Iterator<Item = &'static Card> {
-        UTILITIES.iter().copied().filter(move |card| card.fits.contains(&layout) && self.wants(card.name))
+        UTILITIES
+            .iter()
+            .copied()
+            .filter(move |card| card.fits.contains(&layout) && self.wants(card.name))
     }
 
-    /// The column to predict, if it is named and will be predicted.
+    /// Returns the column to predict, if it is named and prediction is requested.
     pub fn target(&self) -> Option<&str> {
         self.target.as_deref().filter(|_| self.wants(classification::CARD.name))
     }

@@ -1,41 +1,42 @@
-//! The table of columns: what became of each, in one line. Measures that look at single columns add a figure each.
+//! Utility per column. Measures for single columns contribute one figure each.
 
 use incrowd_core::text::{Block, number, thousands};
 use serde_json::{Map, Value as Json, json};
 
 use super::UTILITIES;
-use super::comparison::{Comparison, Line, Part};
+use super::comparison::{ColumnRole, Comparison, Line};
 use super::distribution::{original, reconstructed};
 use super::kl_divergence::lost;
 
-/// What became of a column.
+/// Utility of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnUtility {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// What it is.
-    pub part: Part,
-    /// How many different cells the release has.
+    /// Role of the column.
+    pub role: ColumnRole,
+    /// Number of distinct cells of the release.
     pub cells: u64,
-    /// Average normalized certainty penalty of the published cells and the suppressed records.
+    /// Average normalized certainty penalty (NCP) over published cells and suppressed records.
     pub ncp: f64,
-    /// What each measure that looks at single columns says, by its name.
+    /// Results of the measures for single columns, by name.
     pub figures: Vec<(&'static str, f64)>,
-    /// Average width of the published ranges in the column's own units (days for dates), if it has numbers.
+    /// Average width of the published ranges in the units of the column (days for dates). `None` if
+    /// it is not numeric.
     pub mean_width: Option<f64>,
-    /// How many values of the original cannot be in the release any more.
+    /// Number of values of the original that no cell of the release covers.
     pub lost_values: u64,
 }
 
-/// A column as measures see it.
+/// Input of measures for single columns.
 pub(super) struct ColumnView<'a> {
     pub(super) line: &'a Line,
-    /// The distribution of the original, and the one a reader reconstructs.
+    /// Distributions of the original and of the reconstruction.
     pub(super) original: Vec<f64>,
     pub(super) reconstructed: Vec<f64>,
 }
 
-/// One line for each column, quasi-identifiers first.
+/// Returns one entry per column, quasi-identifiers first.
 pub fn columns(comparison: &Comparison) -> Vec<ColumnUtility> {
     comparison.lines.iter().map(|line| column(line, comparison.records)).collect()
 }
@@ -53,7 +54,7 @@ fn column(line: &Line, records: u64) -> ColumnUtility {
     let figures = UTILITIES.iter().filter_map(|card| Some((card.name, card.of_column.as_ref()?)));
     ColumnUtility {
         name: line.name.clone(),
-        part: line.part,
+        role: line.role,
         cells: line.covers.len() as u64,
         ncp: (penalties + suppressed as f64) / records.max(1) as f64,
         figures: figures.map(|(name, figure)| (name, (figure.of)(&view))).collect(),
@@ -62,27 +63,28 @@ fn column(line: &Line, records: u64) -> ColumnUtility {
     }
 }
 
-impl Part {
-    /// The word for it in reports.
+impl ColumnRole {
+    /// Returns the name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Quasi => "quasi",
-            Part::Sensitive => "sensitive",
-            Part::Target => "target",
+            ColumnRole::Quasi => "quasi",
+            ColumnRole::Sensitive => "sensitive",
+            ColumnRole::Target => "target",
         }
     }
 }
 
 impl ColumnUtility {
-    /// What a measure says of the column.
+    /// Returns the result of a measure for the column.
     pub fn figure(&self, name: &str) -> Option<f64> {
         self.figures.iter().find(|(own, _)| *own == name).map(|(_, x)| *x)
     }
 
-    /// What may be published. An infinite divergence is `null`: JSON has no infinity.
+    /// Returns the public part as JSON. An infinite divergence is `null`, because JSON has no
+    /// infinity.
     pub fn public_json(&self) -> Json {
         let mut all = Map::new();
-        all.insert("role".into(), json!(self.part.name()));
+        all.insert("role".into(), json!(self.role.name()));
         all.insert("distinct_cells".into(), json!(self.cells));
         all.insert("ncp".into(), json!(self.ncp));
         all.extend(self.figures.iter().map(|(name, x)| ((*name).to_owned(), json!(x))));
@@ -90,7 +92,7 @@ impl ColumnUtility {
         Json::Object(all)
     }
 
-    /// All columns for people, as far as they may be published.
+    /// Returns the public part of all columns as text.
     pub fn public_text(columns: &[ColumnUtility]) -> Vec<Block> {
         let figures = UTILITIES.iter().filter_map(|card| card.of_column.as_ref());
         let mut head = vec!["column", "role", "cells", "ncp"];
@@ -98,7 +100,8 @@ impl ColumnUtility {
         head.push("mean width");
         let mut rows: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
         for c in columns {
-            let mut row = vec![c.name.clone(), c.part.name().into(), thousands(c.cells), number(c.ncp)];
+            let mut row =
+                vec![c.name.clone(), c.role.name().into(), thousands(c.cells), number(c.ncp)];
             row.extend(c.figures.iter().map(|(_, x)| finite(*x)));
             row.push(c.mean_width.map_or_else(|| "-".into(), |width| format!("{width:.2}")));
             rows.push(row);
@@ -106,19 +109,20 @@ impl ColumnUtility {
         vec![Block::line(""), Block::line("columns"), Block::Table(rows)]
     }
 
-    /// What is for the data owner only, for people.
+    /// Returns the part for the data owner as text.
     pub fn private_text(columns: &[ColumnUtility]) -> Vec<Block> {
         let lost = columns.iter().filter(|c| c.lost_values > 0);
-        let lost: Vec<String> = lost.map(|c| format!("{} {}", c.name, thousands(c.lost_values))).collect();
+        let lost: Vec<String> =
+            lost.map(|c| format!("{} {}", c.name, thousands(c.lost_values))).collect();
         if lost.is_empty() {
             return Vec::new();
         }
-        let lost = format!("values of the original that are in no cell any more: {}", lost.join(", "));
+        let lost = format!("values of the original that no cell contains: {}", lost.join(", "));
         vec![Block::line(""), Block::Line(lost)]
     }
 }
 
-/// A number that may be infinite, for people.
+/// Formats a number that may be infinite.
 pub(super) fn finite(x: f64) -> String {
     if x.is_finite() { number(x) } else { "infinite".into() }
 }

@@ -1,7 +1,8 @@
-//! Original and release on common lines of leaves: what every measure of utility is computed from.
+//! Original and release with their columns decoded to common leaves. All utility measures are
+//! computed from it.
 //!
-//! A release does not say whose record is whose, so nothing here links records. Groups stand in an order that follows
-//! from their cells alone, so that sums of floats do not depend on who read what first.
+//! A release does not contain which record belongs to whom, so records are not linked. Groups are
+//! sorted by their cells, so that the rounding of sums does not depend on the order of reading.
 
 use hashbrown::HashMap;
 use incrowd_core::dataset::Sensitive;
@@ -10,67 +11,70 @@ use incrowd_core::{Dataset, Domain, Error, Folded, FoldedColumn, MISSING, Result
 
 use super::cover::{Cover, values};
 
-/// What a column is to the comparison.
+/// Role of a column in the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// A quasi-identifier: its cells may be generalized.
+pub enum ColumnRole {
+    /// A quasi-identifier, whose cells may be generalized.
     Quasi,
-    /// A sensitive column, published as it is.
+    /// A sensitive column, published unchanged.
     Sensitive,
-    /// Another column published as it is, read because it is to be predicted.
+    /// Another column published unchanged. It is read because it is to be predicted.
     Target,
 }
 
-/// A column of the original as a line of leaves, with the release's cells on it.
+/// A column of the original as an ordered sequence of leaves, with the cells of the release.
 pub(crate) struct Line {
     pub(crate) name: String,
-    pub(crate) part: Part,
-    /// How many leaves the line has.
+    pub(crate) role: ColumnRole,
+    /// Number of leaves.
     pub(crate) leaves: u32,
-    /// The number at each leaf, if the column holds numbers; a missing value comes last and has none.
+    /// The number of each leaf of a numeric column. The missing value is the last leaf and has no
+    /// number.
     pub(crate) numbers: Option<Vec<f64>>,
-    /// The whole range of a column of numbers.
+    /// Range of a numeric column.
     pub(crate) range: (f64, f64),
-    /// The leaf of missing values, if such are kept.
+    /// The leaf of missing values, if they are kept.
     pub(crate) missing: Option<u32>,
-    /// How many records of the original have each leaf.
+    /// Number of records of the original per leaf.
     pub(crate) counts: Vec<u64>,
-    /// What each of the release's distinct cells covers, in the order of their texts.
+    /// The cover of each distinct cell of the release, in the order of their texts.
     pub(crate) covers: Vec<Cover>,
-    /// Those texts; that of a missing value is empty.
+    /// The texts of these cells. The text of a missing value is empty.
     pub(crate) texts: Vec<String>,
-    /// How many published records have each of those cells.
+    /// Number of published records per cell.
     pub(crate) published: Vec<u64>,
 }
 
 /// Original and release, column by column.
 pub struct Comparison {
     pub(crate) lines: Vec<Line>,
-    /// How many of the lines, the first ones, are quasi-identifiers.
+    /// Number of quasi-identifiers, which are the first lines.
     pub(crate) quasi: usize,
-    /// The leaves of the original's distinct rows, column by column.
+    /// The leaves of the distinct rows of the original, by column.
     pub(crate) leaves: Vec<Vec<u32>>,
-    /// How many records have each of those rows.
-    pub(crate) weights: Vec<u64>,
-    /// How many records the original has.
+    /// Number of records per row.
+    pub(crate) counts: Vec<u64>,
+    /// Number of records of the original.
     pub(crate) records: u64,
-    /// How many records the release has.
+    /// Number of records of the release.
     pub(crate) published: u64,
-    /// The release's groups by their cells, in the order of the cells.
+    /// The groups of the release, sorted by their cells.
     pub(crate) groups: Vec<CellGroup>,
-    /// How often each published record stands in the groups: more than once only where its sensitive value is not told.
+    /// How often each published record is counted in the groups. It is more than once only for
+    /// linked tables, which do not assign sensitive values to records.
     pub(crate) copies: u64,
 }
 
-/// The records of a release that have the same cells in every quasi-identifier.
+/// The records of a release with equal cells in all quasi-identifiers.
 pub(crate) struct CellGroup {
     /// The cell of each quasi-identifier.
     pub(crate) cells: Vec<u32>,
-    /// How many records it has.
+    /// Number of records.
     pub(crate) records: u64,
-    /// How many records of the original a reader takes it for: all its records, unless strangers stand among them.
+    /// Estimated number of records of the original in the group. It equals `records`, unless the
+    /// group also contains people of another table.
     pub(crate) estimate: f64,
-    /// The cells of the other columns with the number of records that have them, in their order.
+    /// The cells of the other columns, with numbers of records, sorted.
     pub(crate) rest: Vec<(Vec<u32>, u64)>,
 }
 
@@ -86,94 +90,49 @@ impl std::fmt::Debug for Comparison {
 }
 
 impl Comparison {
-    /// Puts a release beside its original. Columns of the release are found by name; sensitive columns it does not have
-    /// are left out. `missing` is the text under which kept missing values are published, `target` the name of a column
-    /// that was encoded as sensitive only because it is to be predicted.
+    /// Compares a release with its original. Columns of the release are found by name. Sensitive
+    /// columns that it lacks are omitted. `missing` is the text with which missing values are
+    /// published. `target` is the name of a column that was encoded as sensitive only because it is
+    /// to be predicted.
     pub fn new(
         original: &Dataset,
         release: &Folded,
         missing: &str,
         target: Option<&str>,
     ) -> Result<Comparison> {
-        let mut lines = Vec::new();
-        let mut leaves = Vec::new();
-        let mut cells = Vec::new();
-        for (q, quasi) in original.quasi().iter().enumerate() {
-            let column = release.column(&quasi.name).ok_or_else(|| absent(&quasi.name))?;
-            let read = |text: Option<&str>| {
-                let cell = quasi.domain.read(text.unwrap_or_default())?;
-                Some(Cover::of_cell(&quasi.domain, &cell))
-            };
-            let Cells { map, covers, texts, published } = cells_of(release, column, read)?;
-            let codes: Vec<u32> = (0..original.rows()).map(|row| original.quasi_codes(row)[q]).collect();
-            let all = quasi.domain.leaves();
-            let (numbers, range) = match &quasi.domain {
-                Domain::Numbers(line) => (Some(values(line.numbers())), line.domain()),
-                _ => (None, (0.0, 0.0)),
-            };
-            let missing = numbers.as_ref().filter(|n| n.len() < all as usize).map(|n| n.len() as u32);
-            let counts = count(&codes, original, all);
-            let (name, part) = (quasi.name.clone(), Part::Quasi);
-            lines.push(Line {
-                name,
-                part,
-                leaves: all,
-                numbers,
-                range,
-                missing,
-                counts,
-                covers,
-                texts,
-                published,
-            });
-            leaves.push(codes);
-            cells.push(map);
+        let mut columns = Vec::new();
+        for q in 0..original.quasi().len() {
+            columns.push(quasi_line(original, q, release)?);
         }
-        let quasi = lines.len();
+        let quasi = columns.len();
         for (s, column) in original.sensitive().iter().enumerate() {
             let Some(at) = release.column(&column.name) else { continue };
-            let values = ValueLine::new(column);
-            let Cells { map, covers, texts, published } =
-                cells_of(release, at, |text| values.cover(text, missing))?;
-            let codes: Vec<u32> = (0..original.rows())
-                .map(|row| values.leaf[original.sensitive_codes(row)[s] as usize])
-                .collect();
-            let all = column.values.len() as u32;
-            let counts = count(&codes, original, all);
-            let part = if target == Some(&column.name) { Part::Target } else { Part::Sensitive };
-            let range = values.range();
-            let missing = column.missing.map(|code| values.leaf[code as usize]);
-            let (name, numbers) = (column.name.clone(), values.numbers);
-            lines.push(Line {
-                name,
-                part,
-                leaves: all,
-                numbers,
-                range,
-                missing,
-                counts,
-                covers,
-                texts,
-                published,
-            });
+            let role = match target == Some(&column.name) {
+                true => ColumnRole::Target,
+                false => ColumnRole::Sensitive,
+            };
+            columns.push(sensitive_line(original, s, role, (release, at), missing)?);
+        }
+        let (mut lines, mut leaves, mut cells) = (Vec::new(), Vec::new(), Vec::new());
+        for (line, codes, map) in columns {
+            if !line.covers.iter().all(|cover| within(&line.counts, cover) > 0) {
+                return Err(foreign(&line.name));
+            }
+            lines.push(line);
             leaves.push(codes);
             cells.push(map);
         }
-        for line in &lines {
-            let told = |cover: &Cover| within(&line.counts, cover) > 0;
-            if !line.covers.iter().all(told) {
-                return Err(foreign(&line.name));
-            }
-        }
-        let weights: Vec<u64> = (0..original.rows()).map(|row| original.weight(row)).collect();
+        let counts: Vec<u64> = (0..original.rows()).map(|row| original.weight(row)).collect();
         let at: Vec<usize> = lines.iter().filter_map(|line| release.column(&line.name)).collect();
         let groups = groups(release, &at, &cells, quasi);
         let (records, published) = (original.records(), release.records());
-        Ok(Comparison { lines, quasi, leaves, weights, records, published, groups, copies: 1 })
+        Ok(Comparison { lines, quasi, leaves, counts, records, published, groups, copies: 1 })
     }
 
-    /// Puts the boxes of a k-join-anonymous release beside the microdata: of the rows of a sensitive group as many count as it
-    /// has sensitive values (`sacharidis2010`). `boxes` has the label of the sensitive group last, `sensitive` first.
+    /// Compares the boxes of a k-join-anonymous release with the microdata. The rows of a sensitive
+    /// group count in proportion, such that their sum is its number of sensitive values
+    /// (`sacharidis2010`). The label of the sensitive group is the last column of `boxes` and the
+    /// first of `sensitive`.
     pub fn of_boxes(
         original: &Dataset,
         boxes: &Folded,
@@ -193,8 +152,9 @@ impl Comparison {
             sizes.entry(text).or_default().1 += sensitive.weights[row];
         }
         let mut comparison = Comparison::new(original, boxes, missing, None)?;
-        let quasi: Vec<usize> = comparison.lines.iter().filter_map(|line| boxes.column(&line.name)).collect();
-        // The cells of each line again, in the order of their texts.
+        let quasi: Vec<usize> =
+            comparison.lines.iter().filter_map(|line| boxes.column(&line.name)).collect();
+        // The distinct cells of each line, in the order of their texts.
         let mut cells: Vec<Vec<u32>> = Vec::new();
         for &column in &quasi {
             cells.push(cells_of(boxes, column, |_| Some(Cover::leaf(0, None)))?.map);
@@ -202,23 +162,29 @@ impl Comparison {
         let mut shares: HashMap<Vec<u32>, Vec<(u64, u64, u64)>> = HashMap::new();
         for row in 0..boxes.rows() {
             let codes = boxes.row(row);
-            let key = quasi.iter().zip(&cells).map(|(&column, map)| map[codes[column] as usize]).collect();
+            let key = quasi
+                .iter()
+                .zip(&cells)
+                .map(|(&column, map)| map[codes[column] as usize])
+                .collect();
             let text = boxes.columns[label].texts[codes[label] as usize].as_str();
             let (rows, values) = sizes[text];
             shares.entry(key).or_default().push((boxes.weights[row], values, rows));
         }
         for group in &mut comparison.groups {
             let mut parts = shares.remove(&group.cells).unwrap_or_default();
-            // Added in one order whoever read what first.
+            // The parts are sorted, so rounding does not depend on the order of reading.
             parts.sort_unstable();
-            let part = |(own, values, rows): (u64, u64, u64)| own as f64 * values as f64 / rows as f64;
+            let part =
+                |(own, values, rows): (u64, u64, u64)| own as f64 * values as f64 / rows as f64;
             group.estimate = parts.into_iter().map(part).sum();
         }
         Ok(comparison)
     }
 
-    /// Puts two tables that are linked by groups only beside the original: a reader gives every record of a group all its
-    /// values, each in the share it has there (`xiao2006`). `first` has the group last, `second` the group and the value.
+    /// Compares two tables that are linked by groups with the original. Every record of a group has
+    /// all values of the group, each with its share (`xiao2006`). The last column of `first` is the
+    /// group. `second` has the group and the value.
     pub fn of_linked(
         original: &Dataset,
         first: &Folded,
@@ -232,25 +198,95 @@ impl Comparison {
         Ok(comparison)
     }
 
-    /// Names and parts of the columns that are compared.
-    pub fn columns(&self) -> impl Iterator<Item = (&str, Part)> {
-        self.lines.iter().map(|line| (line.name.as_str(), line.part))
+    /// Returns the names and roles of the compared columns.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, ColumnRole)> {
+        self.lines.iter().map(|line| (line.name.as_str(), line.role))
     }
 }
 
-/// How many records of the original a cover covers.
+/// A line, the leaf of each row of the original, and the cell of each code of the release.
+type Decoded = (Line, Vec<u32>, Vec<u32>);
+
+/// Decodes a quasi-identifier.
+fn quasi_line(original: &Dataset, q: usize, release: &Folded) -> Result<Decoded> {
+    let quasi = &original.quasi()[q];
+    let column = release.column(&quasi.name).ok_or_else(|| absent(&quasi.name))?;
+    let read = |text: Option<&str>| {
+        let cell = quasi.domain.read(text.unwrap_or_default())?;
+        Some(Cover::of_cell(&quasi.domain, &cell))
+    };
+    let Cells { map, covers, texts, published } = cells_of(release, column, read)?;
+    let codes: Vec<u32> = (0..original.rows()).map(|row| original.quasi_codes(row)[q]).collect();
+    let leaves = quasi.domain.leaves();
+    let (numbers, range) = match &quasi.domain {
+        Domain::Numbers(line) => (Some(values(line.numbers())), line.domain()),
+        _ => (None, (0.0, 0.0)),
+    };
+    let line = Line {
+        name: quasi.name.clone(),
+        role: ColumnRole::Quasi,
+        leaves,
+        missing: numbers.as_ref().filter(|n| n.len() < leaves as usize).map(|n| n.len() as u32),
+        numbers,
+        range,
+        counts: count(&codes, original, leaves),
+        covers,
+        texts,
+        published,
+    };
+    Ok((line, codes, map))
+}
+
+/// Decodes a sensitive column, which is column `at` of the release.
+fn sensitive_line(
+    original: &Dataset,
+    s: usize,
+    role: ColumnRole,
+    (release, at): (&Folded, usize),
+    missing: &str,
+) -> Result<Decoded> {
+    let column = &original.sensitive()[s];
+    let values = ValueLine::new(column);
+    let Cells { map, covers, texts, published } =
+        cells_of(release, at, |text| values.cover(text, missing))?;
+    let codes: Vec<u32> = (0..original.rows())
+        .map(|row| values.leaf[original.sensitive_codes(row)[s] as usize])
+        .collect();
+    let leaves = column.values.len() as u32;
+    let line = Line {
+        name: column.name.clone(),
+        role,
+        leaves,
+        range: values.range(),
+        missing: column.missing.map(|code| values.leaf[code as usize]),
+        numbers: values.numbers,
+        counts: count(&codes, original, leaves),
+        covers,
+        texts,
+        published,
+    };
+    Ok((line, codes, map))
+}
+
+/// Returns the number of records of the original that a cover contains.
 pub(crate) fn within(counts: &[u64], cover: &Cover) -> u64 {
-    cover.spans().iter().map(|&(lo, hi)| counts[lo as usize..=hi as usize].iter().sum::<u64>()).sum()
+    cover
+        .spans()
+        .iter()
+        .map(|&(lo, hi)| counts[lo as usize..=hi as usize].iter().sum::<u64>())
+        .sum()
 }
 
 fn absent(name: &str) -> Error {
     Error::input(format!("the release has no column `{name}`"))
-        .help("name only the quasi-identifiers it has, or give the job it was made with")
+        .help("name only quasi-identifiers of the release, or provide its job")
 }
 
 fn foreign(name: &str) -> Error {
-    Error::input(format!("column `{name}` of the release has a cell that covers no value of the original"))
-        .help("is it a release of this table, made with these hierarchies?")
+    Error::input(format!(
+        "column `{name}` of the release has a cell that covers no value of the original"
+    ))
+    .help("check that it is a release of this table with these hierarchies")
 }
 
 fn count(codes: &[u32], original: &Dataset, leaves: u32) -> Vec<u64> {
@@ -261,9 +297,12 @@ fn count(codes: &[u32], original: &Dataset, leaves: u32) -> Vec<u64> {
     counts
 }
 
-/// The distinct cells of a column in the order of their texts: where each code goes, what each covers, and how many
-/// records have it.
-fn cells_of(release: &Folded, column: usize, read: impl Fn(Option<&str>) -> Option<Cover>) -> Result<Cells> {
+/// Returns the distinct cells of a column in the order of their texts.
+fn cells_of(
+    release: &Folded,
+    column: usize,
+    read: impl Fn(Option<&str>) -> Option<Cover>,
+) -> Result<Cells> {
     let FoldedColumn { name, texts } = &release.columns[column];
     let mut records = vec![0u64; texts.len()];
     for row in 0..release.rows() {
@@ -272,7 +311,8 @@ fn cells_of(release: &Folded, column: usize, read: impl Fn(Option<&str>) -> Opti
     let mut used: Vec<usize> = (0..texts.len()).filter(|&code| records[code] > 0).collect();
     used.sort_by_key(|&code| (code != MISSING as usize, &texts[code]));
     let mut map = vec![0; texts.len()];
-    let (mut covers, mut published) = (Vec::with_capacity(used.len()), Vec::with_capacity(used.len()));
+    let (mut covers, mut published) =
+        (Vec::with_capacity(used.len()), Vec::with_capacity(used.len()));
     let mut shown = Vec::with_capacity(used.len());
     for code in used {
         map[code] = covers.len() as u32;
@@ -286,14 +326,15 @@ fn cells_of(release: &Folded, column: usize, read: impl Fn(Option<&str>) -> Opti
 
 /// The distinct cells of a column of a release.
 struct Cells {
-    /// The cell of each code.
+    /// Index of the cell of each code.
     map: Vec<u32>,
     covers: Vec<Cover>,
     texts: Vec<String>,
     published: Vec<u64>,
 }
 
-/// The values of a sensitive column as a line: numbers in their order, other texts in theirs, a missing value last.
+/// The values of a sensitive column in order: numbers by value, other texts alphabetically, the
+/// missing value last.
 struct ValueLine<'a> {
     leaf: Vec<u32>,
     leaves: u32,
@@ -345,9 +386,12 @@ impl<'a> ValueLine<'a> {
             return Some(Cover::leaf(leaf, None));
         }
         if text == "*" {
-            return Some(Cover::everything(self.leaves, self.numbers.as_ref().map(|_| self.range())));
+            return Some(Cover::everything(
+                self.leaves,
+                self.numbers.as_ref().map(|_| self.range()),
+            ));
         }
-        // A typed format may spell a number differently: 7 and 7.0 are one.
+        // Typed formats may spell a number differently: 7 and 7.0 are equal.
         let numbers = self.numbers.as_ref()?;
         let x = parse_number(text)?.as_f64();
         let at = numbers.binary_search_by(|n| n.total_cmp(&x)).ok()?;
@@ -355,7 +399,7 @@ impl<'a> ValueLine<'a> {
     }
 }
 
-/// The texts of a sensitive column's values in the order of its line.
+/// Returns the texts of a sensitive column's values in the order of its leaves.
 pub(crate) fn sensitive_texts(column: &Sensitive) -> Vec<String> {
     let mut texts = vec![String::new(); column.values.len()];
     for (code, leaf) in ValueLine::new(column).leaf.into_iter().enumerate() {
@@ -374,7 +418,12 @@ fn groups(release: &Folded, at: &[usize], cells: &[Vec<u32>], quasi: usize) -> V
         key.extend(at.iter().zip(cells).map(|(&column, map)| map[codes[column] as usize]));
         let (own, rest) = key.split_at(quasi);
         let group = *known.entry_ref(own).or_insert_with(|| {
-            groups.push(CellGroup { cells: own.to_vec(), records: 0, estimate: 0.0, rest: Vec::new() });
+            groups.push(CellGroup {
+                cells: own.to_vec(),
+                records: 0,
+                estimate: 0.0,
+                rest: Vec::new(),
+            });
             groups.len() - 1
         });
         groups[group].records += release.weights[row];
@@ -384,7 +433,7 @@ fn groups(release: &Folded, at: &[usize], cells: &[Vec<u32>], quasi: usize) -> V
     for group in &mut groups {
         group.estimate = group.records as f64;
         group.rest.sort_unstable();
-        // Columns that are not compared may have told rows apart.
+        // Rows that differ only in columns that are not compared are merged.
         group.rest.dedup_by(|later, first| {
             let same = later.0 == first.0;
             first.1 += if same { later.1 } else { 0 };

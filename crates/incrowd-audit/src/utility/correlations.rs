@@ -1,10 +1,10 @@
-//! Correlations of columns of numbers, and the eigenvalues of their matrix, before and after.
+//! Correlations of numeric columns, and the eigenvalues of their matrix, before and after.
 //!
-//! Paper: `templ2015`, the difference of eigenvalues as a measure of utility. Both matrices are of correlations, so that columns count
-//! alike; the score is the mean difference of two correlations.
+//! Paper: `templ2015`, the difference of eigenvalues as a measure of utility. Both are correlation
+//! matrices, so that all columns count equally. The score is the mean difference of correlations.
 //!
-//! Where we differ: records are not linked, so the matrix after is that of what a reader takes the release for: cells of a record are
-//! independent but for the middles they stand for.
+//! Where we differ: records are not linked. The matrix after is that of the reconstruction: each
+//! cell contributes its mean, and the deviations around the means are independent.
 
 use incrowd_core::Better;
 use incrowd_core::text::{Block, number};
@@ -12,18 +12,19 @@ use serde_json::{Value as Json, json};
 
 use super::comparison::Comparison;
 use super::eigen::eigenvalues;
-use super::numbers::{Sample, middles};
+use super::numbers::{WeightedNumbers, middles};
 use super::{Card, Layout, Measured};
 
 pub(super) const CARD: Card = Card {
     name: "correlations",
     paper: "templ2015",
-    about: "The mean and the greatest difference between the correlations of columns of numbers before and after, and the mean \
-            difference between the eigenvalues of their matrices. 0 is the original.",
-    limits: "Linear relations between numbers only; `association` looks at all columns. Wide cells weaken correlations, means of groups \
-             strengthen them.",
+    about: "The mean and the greatest difference between the correlations of numeric columns \
+            before and after, and the mean difference between the eigenvalues of their matrices. 0 \
+            is the original.",
+    limits: "Only linear relations between numbers; `association` covers all columns. Wide cells \
+             weaken correlations, means of groups strengthen them.",
     better: Better::Lower,
-    usual: true,
+    by_default: true,
     fits: &[Layout::OneTable],
     reads_means: true,
     of_column: None,
@@ -32,20 +33,20 @@ pub(super) const CARD: Card = Card {
     }),
 };
 
-/// Correlations before and after, row by row.
+/// Correlation matrices before and after, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correlations {
-    /// The columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
-    /// In the original.
+    /// Matrix of the original.
     pub before: Vec<f64>,
-    /// In what a reader takes the release for.
+    /// Matrix of the reconstruction.
     pub after: Vec<f64>,
-    /// The mean difference of two columns' correlation.
+    /// Mean difference of the correlations of two columns.
     pub mean_difference: f64,
-    /// The greatest.
+    /// Greatest difference.
     pub greatest_difference: f64,
-    /// The mean difference of eigenvalues, which are 1 in the mean.
+    /// Mean difference of eigenvalues, whose mean is 1.
     pub eigenvalues: f64,
 }
 
@@ -69,7 +70,8 @@ impl Measured for Correlations {
 
     fn public_text(&self) -> Vec<Block> {
         vec![Block::line(format!(
-            "correlations of {} columns of numbers differ by {} in the mean, by {} at most; eigenvalues by {}",
+            "correlations of {} numeric columns differ by {} on average, by {} at most; \
+             eigenvalues by {}",
             self.columns.len(),
             number(self.mean_difference),
             number(self.greatest_difference),
@@ -78,9 +80,12 @@ impl Measured for Correlations {
     }
 }
 
-/// The correlations of all columns of numbers that vary; `None` if there are fewer than two.
+/// Computes the correlations of all numeric columns that are not constant. Returns `None` if there
+/// are fewer than two.
 pub fn correlations(comparison: &Comparison) -> Option<Correlations> {
-    let varies = |line: usize| Sample::original(&comparison.lines[line]).is_some_and(|s| s.variance() > 0.0);
+    let varies = |line: usize| {
+        WeightedNumbers::original(&comparison.lines[line]).is_some_and(|s| s.variance() > 0.0)
+    };
     let lines: Vec<usize> = (0..comparison.lines.len()).filter(|&line| varies(line)).collect();
     if lines.len() < 2 || comparison.groups.is_empty() {
         return None;
@@ -95,13 +100,15 @@ pub fn correlations(comparison: &Comparison) -> Option<Correlations> {
         columns: lines.iter().map(|&line| comparison.lines[line].name.clone()).collect(),
         mean_difference: differences.iter().sum::<f64>() / differences.len() as f64,
         greatest_difference: differences.iter().copied().fold(0.0, f64::max),
-        eigenvalues: own.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).sum::<f64>() / width as f64,
+        eigenvalues: own.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).sum::<f64>()
+            / width as f64,
         before,
         after,
     })
 }
 
-/// A matrix of correlations from records: for each the number of each column, if it has one, and how many they are.
+/// Computes a correlation matrix. A record has one number per column, `None` if it is missing, and
+/// a count.
 fn matrix(records: &[(Vec<Option<f64>>, f64)], means: &[f64], deviations: &[f64]) -> Vec<f64> {
     let width = means.len();
     let mut sums = vec![(0.0, 0.0); width * width];
@@ -134,12 +141,13 @@ fn before(comparison: &Comparison, lines: &[usize]) -> Vec<f64> {
         let leaf = comparison.leaves[line][row] as usize;
         comparison.lines[line].numbers.as_ref().and_then(|numbers| numbers.get(leaf).copied())
     };
-    let record =
-        |row: usize| (lines.iter().map(|&line| number(line, row)).collect(), comparison.weights[row] as f64);
-    let records: Vec<(Vec<Option<f64>>, f64)> = (0..comparison.weights.len()).map(record).collect();
-    let samples: Vec<Sample> =
-        lines.iter().filter_map(|&line| Sample::original(&comparison.lines[line])).collect();
-    described(&records, &samples)
+    let record = |row: usize| {
+        (lines.iter().map(|&line| number(line, row)).collect(), comparison.counts[row] as f64)
+    };
+    let records: Vec<(Vec<Option<f64>>, f64)> = (0..comparison.counts.len()).map(record).collect();
+    let original = |&line: &usize| WeightedNumbers::original(&comparison.lines[line]);
+    let samples: Vec<WeightedNumbers> = lines.iter().filter_map(original).collect();
+    standardized(&records, &samples)
 }
 
 fn after(comparison: &Comparison, lines: &[usize]) -> Vec<f64> {
@@ -156,13 +164,13 @@ fn after(comparison: &Comparison, lines: &[usize]) -> Vec<f64> {
             records.push((values.collect(), *n as f64));
         }
     }
-    let samples: Vec<Sample> =
-        lines.iter().filter_map(|&line| Sample::released(&comparison.lines[line])).collect();
-    described(&records, &samples)
+    let released = |&line: &usize| WeightedNumbers::released(&comparison.lines[line]);
+    let samples: Vec<WeightedNumbers> = lines.iter().filter_map(released).collect();
+    standardized(&records, &samples)
 }
 
-fn described(records: &[(Vec<Option<f64>>, f64)], samples: &[Sample]) -> Vec<f64> {
-    let means: Vec<f64> = samples.iter().map(Sample::mean).collect();
+fn standardized(records: &[(Vec<Option<f64>>, f64)], samples: &[WeightedNumbers]) -> Vec<f64> {
+    let means: Vec<f64> = samples.iter().map(WeightedNumbers::mean).collect();
     let deviations: Vec<f64> = samples.iter().map(|sample| sample.variance().sqrt()).collect();
     matrix(records, &means, &deviations)
 }
@@ -179,26 +187,32 @@ mod tests {
 
     fn compared(original: &[[&str; 2]], release: &[[&str; 2]]) -> Correlations {
         let spec = ColumnSpec::default();
-        let data =
-            Dataset::encode(table(original), &[&spec, &spec], &[], "?").map_err(|e| e.misfit.error).unwrap();
+        let data = Dataset::encode(table(original), &[&spec, &spec], &[], "?")
+            .map_err(|e| e.misfit.error)
+            .unwrap();
         correlations(&Comparison::new(&data, &table(release), "?", None).unwrap()).unwrap()
     }
 
     const ORIGINAL: [[&str; 2]; 4] = [["1", "2"], ["2", "1"], ["3", "4"], ["4", "3"]];
 
     #[test]
-    fn the_original_has_no_difference_and_the_right_correlation() {
+    fn the_original_has_no_difference_and_the_expected_correlation() {
         let same = compared(&ORIGINAL, &ORIGINAL);
         assert!(
-            (same.before[1] - 0.6).abs() < 1e-12 && same.mean_difference < 1e-12 && same.eigenvalues < 1e-12
+            (same.before[1] - 0.6).abs() < 1e-12
+                && same.mean_difference < 1e-12
+                && same.eigenvalues < 1e-12
         );
     }
 
     #[test]
-    fn means_strengthen_and_stars_end_a_correlation() {
-        let means = compared(&ORIGINAL, &[["1.5", "1.5"], ["1.5", "1.5"], ["3.5", "3.5"], ["3.5", "3.5"]]);
+    fn means_strengthen_and_stars_remove_a_correlation() {
+        let means =
+            compared(&ORIGINAL, &[["1.5", "1.5"], ["1.5", "1.5"], ["3.5", "3.5"], ["3.5", "3.5"]]);
         assert!((means.after[1] - 1.0).abs() < 1e-12);
-        assert!((means.mean_difference - 0.4).abs() < 1e-12 && (means.eigenvalues - 0.4).abs() < 1e-12);
+        assert!(
+            (means.mean_difference - 0.4).abs() < 1e-12 && (means.eigenvalues - 0.4).abs() < 1e-12
+        );
         let stars = compared(&ORIGINAL, &[["*", "*"]; 4]);
         assert!(stars.after[1].abs() < 1e-12);
     }

@@ -1,36 +1,36 @@
-//! What a published cell covers: leaves of its column's line, and for numbers an interval.
+//! The leaves that a published cell covers, and for numbers the interval.
 
 use incrowd_core::domain::{Numbers, ReadCell};
 use incrowd_core::{Code, Domain};
 
-/// The leaves a cell admits, as intervals of the line that do not touch, in order.
+/// The leaves of a cell as maximal intervals of leaves, ascending.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Cover {
     spans: Vec<(u32, u32)>,
     leaves: u32,
-    /// The interval of numbers it stands for, on a line of numbers.
+    /// The interval of numbers, for a numeric column.
     pub(crate) extent: Option<(f64, f64)>,
-    /// How wide it is in the column's own units, where it is a range of numbers or dates.
+    /// Width in the units of the column, for a range of numbers or dates.
     pub(crate) width: Option<f64>,
-    /// Its normalized certainty penalty.
+    /// Normalized certainty penalty.
     pub(crate) ncp: f64,
 }
 
 impl Cover {
-    /// One leaf; `extent` is its number, if it is one.
+    /// Creates the cover of one leaf with its number, if it has one.
     pub(crate) fn leaf(leaf: u32, number: Option<f64>) -> Cover {
         let extent = number.map(|x| (x, x));
         Cover { spans: vec![(leaf, leaf)], leaves: 1, extent, width: number.map(|_| 0.0), ncp: 0.0 }
     }
 
-    /// Every leaf of a line.
+    /// Creates the cover of all leaves of a line.
     pub(crate) fn everything(leaves: u32, extent: Option<(f64, f64)>) -> Cover {
         let width = extent.map(|(lo, hi)| hi - lo);
         let ncp = f64::from(u8::from(leaves > 1));
         Cover { spans: vec![(0, leaves.saturating_sub(1))], leaves, extent, width, ncp }
     }
 
-    /// What a cell of a quasi-identifier covers.
+    /// Creates the cover of a cell of a quasi-identifier.
     pub(crate) fn of_cell(domain: &Domain, cell: &ReadCell) -> Cover {
         let all = domain.leaves();
         let ncp = domain.cell_ncp(cell);
@@ -42,7 +42,8 @@ impl Cover {
                 let span = if first < after {
                     (first as u32, after as u32 - 1)
                 } else {
-                    // A cell between two values of the original, such as a mean: it stands for the nearer one.
+                    // A cell between two values of the original, such as a mean, covers the nearer
+                    // of them.
                     nearest(&values, lo / 2.0 + hi / 2.0)
                 };
                 let mut cover = Cover::of_spans(vec![span]);
@@ -52,7 +53,8 @@ impl Cover {
             (ReadCell::Below(node), Domain::Taxonomy(taxonomy)) => {
                 let (lo, hi) = taxonomy.span(*node);
                 let mut cover = Cover::of_spans(vec![(lo.0, hi.0)]);
-                cover.width = taxonomy.extents().map(|e| e.of_node[node.index()]).map(|(lo, hi)| hi - lo);
+                cover.width =
+                    taxonomy.extents().map(|e| e.of_node[node.index()]).map(|(lo, hi)| hi - lo);
                 cover
             }
             (ReadCell::OneOf(codes), _) => Cover::of_codes(codes),
@@ -87,24 +89,24 @@ impl Cover {
         Cover { spans, leaves, extent: None, width: None, ncp: 0.0 }
     }
 
-    /// How many leaves it covers.
+    /// Returns the number of leaves.
     pub(crate) fn leaves(&self) -> u32 {
         self.leaves
     }
 
-    /// The intervals, first and last leaf included.
+    /// Returns the intervals, both ends included.
     pub(crate) fn spans(&self) -> &[(u32, u32)] {
         &self.spans
     }
 
-    /// How many of its leaves lie between two leaves, both included.
+    /// Returns the number of its leaves between two leaves, both included.
     pub(crate) fn overlap(&self, (first, last): (u32, u32)) -> u32 {
         let common = |&(lo, hi): &(u32, u32)| (hi.min(last) + 1).saturating_sub(lo.max(first));
         self.spans.iter().map(common).sum()
     }
 }
 
-/// The numbers of a line in order.
+/// Returns the numbers of a domain in ascending order.
 pub(crate) fn values(numbers: &Numbers) -> Vec<f64> {
     match numbers {
         Numbers::Integers(v) => v.iter().map(|&n| n as f64).collect(),
@@ -115,7 +117,8 @@ pub(crate) fn values(numbers: &Numbers) -> Vec<f64> {
 
 fn nearest(values: &[f64], x: f64) -> (u32, u32) {
     let after = values.partition_point(|v| *v < x).min(values.len().saturating_sub(1));
-    let nearer = if after > 0 && x - values[after - 1] <= values[after] - x { after - 1 } else { after };
+    let nearer =
+        if after > 0 && x - values[after - 1] <= values[after] - x { after - 1 } else { after };
     (nearer as u32, nearer as u32)
 }
 
@@ -136,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_covers_the_values_of_the_original_in_it() {
+    fn a_range_covers_the_original_values_in_it() {
         let ages = domain(&["20", "25", "40"], Kind::Numeric);
         let range = cover(&ages, "[21, 40]");
         assert_eq!(

@@ -1,17 +1,18 @@
-//! Distributions over leaves: the original's, and the one a reader reconstructs from a release.
+//! Distributions over leaves, of the original and of the reconstruction from a release.
 
 use super::comparison::Line;
 
-/// The share of the original's records at each leaf.
+/// Returns the share of the original's records per leaf.
 pub(crate) fn original(line: &Line) -> Vec<f64> {
     let records: u64 = line.counts.iter().sum();
     line.counts.iter().map(|&n| n as f64 / records.max(1) as f64).collect()
 }
 
-/// What a reader reconstructs: each cell's records spread evenly over the leaves the cell covers.
+/// Returns the reconstruction: the records of each cell are distributed evenly over its leaves.
 pub(crate) fn reconstructed(line: &Line) -> Vec<f64> {
     let published: u64 = line.published.iter().sum();
-    // Single leaves are counted in whole records, so that an untouched column is reconstructed to the last bit.
+    // Cells with a single leaf are counted in integers, so that an unmodified column is
+    // reconstructed without rounding errors.
     let mut single = vec![0u64; line.leaves as usize];
     let mut wide = vec![0.0; line.leaves as usize];
     for (cover, &records) in line.covers.iter().zip(&line.published) {

@@ -1,13 +1,15 @@
-//! Eigenvalues of a symmetric matrix by Jacobi's rotations: simple, and exact enough for the few columns of a table.
+//! Eigenvalues of a symmetric matrix by Jacobi rotations, which are simple and precise enough for
+//! the few columns of a table.
 
-/// Rotations go through all pairs of columns at most so often.
+/// Maximum number of passes over all pairs of columns.
 const SWEEPS: usize = 60;
 
-/// The eigenvalues, the greatest first. The matrix is given row by row.
+/// Returns the eigenvalues in descending order. The matrix is given row by row.
 pub(super) fn eigenvalues(mut matrix: Vec<f64>, width: usize) -> Vec<f64> {
     for _ in 0..SWEEPS {
         let outside = |i: usize| i / width != i % width;
-        let off: f64 = (0..matrix.len()).filter(|&i| outside(i)).map(|i| matrix[i] * matrix[i]).sum();
+        let off: f64 =
+            (0..matrix.len()).filter(|&i| outside(i)).map(|i| matrix[i] * matrix[i]).sum();
         if off < 1e-24 {
             break;
         }
@@ -22,7 +24,7 @@ pub(super) fn eigenvalues(mut matrix: Vec<f64>, width: usize) -> Vec<f64> {
     values
 }
 
-/// Turns two axes so that their entry becomes 0.
+/// Rotates two axes so that their off-diagonal entry becomes 0.
 fn rotate(matrix: &mut [f64], width: usize, p: usize, q: usize) {
     let entry = matrix[p * width + q];
     if entry == 0.0 {
@@ -35,11 +37,13 @@ fn rotate(matrix: &mut [f64], width: usize, p: usize, q: usize) {
     let sine = tangent * cosine;
     for k in 0..width {
         let (a, b) = (matrix[k * width + p], matrix[k * width + q]);
-        (matrix[k * width + p], matrix[k * width + q]) = (cosine * a - sine * b, sine * a + cosine * b);
+        (matrix[k * width + p], matrix[k * width + q]) =
+            (cosine * a - sine * b, sine * a + cosine * b);
     }
     for k in 0..width {
         let (a, b) = (matrix[p * width + k], matrix[q * width + k]);
-        (matrix[p * width + k], matrix[q * width + k]) = (cosine * a - sine * b, sine * a + cosine * b);
+        (matrix[p * width + k], matrix[q * width + k]) =
+            (cosine * a - sine * b, sine * a + cosine * b);
     }
 }
 
@@ -52,12 +56,18 @@ mod tests {
     fn known_values() {
         let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-9);
         assert!(near(&eigenvalues(vec![2.0, 1.0, 1.0, 2.0], 2), &[3.0, 1.0]));
-        assert!(near(&eigenvalues(vec![2.0, 0.0, 0.0, 0.0, 3.0, 4.0, 0.0, 4.0, 9.0], 3), &[11.0, 2.0, 1.0]));
+        assert!(near(
+            &eigenvalues(vec![2.0, 0.0, 0.0, 0.0, 3.0, 4.0, 0.0, 4.0, 9.0], 3),
+            &[11.0, 2.0, 1.0]
+        ));
     }
 
     proptest! {
         #[test]
-        fn sums_and_squares_stay(width in 1usize..6, drawn in prop::collection::vec(-3.0f64..3.0, 36)) {
+        fn trace_and_sum_of_squares_are_preserved(
+            width in 1usize..6,
+            drawn in prop::collection::vec(-3.0f64..3.0, 36),
+        ) {
             let matrix: Vec<f64> = (0..width * width)
                 .map(|i| drawn[i % width * 6 + i / width] + drawn[i / width * 6 + i % width])
                 .collect();

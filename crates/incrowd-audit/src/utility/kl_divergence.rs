@@ -1,12 +1,15 @@
-//! Kullback–Leibler divergence of the original from what a reader reconstructs.
+//! Kullback–Leibler divergence of the original from the reconstruction.
 //!
-//! Paper: `kifer2006`, section on utility, for measuring releases by it; `kullback1951` for the quantity. With p the
-//! original's distribution and q the reconstructed one, `Σ p ln (p / q)`, in nats.
+//! Paper: `kifer2006`, section on utility, for its use with releases; `kullback1951` for the
+//! quantity. With p the original's distribution and q the reconstructed one, it is `Σ p ln (p /
+//! q)`, in nats.
 //!
-//! A leaf without records in the original adds nothing. A leaf with records to which the release gives no probability,
-//! because all who had it were suppressed, makes the divergence infinite; [`super::total_variation`] stays finite.
+//! A leaf without records in the original adds nothing. If a leaf with records has probability 0 in
+//! the release, because all its records were suppressed, the divergence is infinite.
+//! [`super::total_variation`] stays finite.
 //!
-//! Where we differ: the paper reconstructs by maximum entropy from several marginals, here one table is spread evenly.
+//! Where we differ: the paper reconstructs by maximum entropy from several marginals. Here the
+//! records of one table are distributed evenly.
 
 use incrowd_core::Better;
 
@@ -15,14 +18,15 @@ use super::{Card, ColumnFigure, Layout};
 pub(super) const CARD: Card = Card {
     name: "kl_divergence",
     paper: "kifer2006",
-    about: "Kullback-Leibler divergence in nats: how surprised somebody who reconstructed a column, or a pair of columns, \
-            from the release would be by the original. The records of a cell are spread evenly over the values it \
-            covers. 0 is the original; there is no upper end.",
-    limits: "It is infinite as soon as one value has been lost altogether, and it does not know which values are near each \
-             other. For numbers the records are spread over the values that occur, which a reader does not know, so gaps \
-             in a column cost nothing here.",
+    about: "Kullback-Leibler divergence in nats of the original from the column, or pair of \
+            columns, that is reconstructed from the release. The records of a cell are distributed \
+            evenly over its values. 0 is the original; there is no upper limit.",
+    limits: "It is infinite if a value is lost completely, and it ignores distances between \
+             values. The records of a numeric range are distributed over the values that occur in \
+             the original, which users of the release do not know, so gaps between values cost \
+             nothing.",
     better: Better::Lower,
-    usual: true,
+    by_default: true,
     fits: &[Layout::OneTable],
     reads_means: false,
     of_column: Some(ColumnFigure {
@@ -32,15 +36,17 @@ pub(super) const CARD: Card = Card {
     measure: None,
 };
 
-/// `Σ p ln (p / q)`; infinite if q is 0 where p is not.
+/// Returns `Σ p ln (p / q)`. It is infinite if q is 0 where p is not.
 pub(super) fn kl_divergence(original: &[f64], reconstructed: &[f64]) -> f64 {
     let terms = original.iter().zip(reconstructed).filter(|(p, _)| **p > 0.0);
-    let sum: f64 = terms.map(|(p, q)| if *q > 0.0 { p * (p / q).ln() } else { f64::INFINITY }).sum();
-    // It cannot be negative; what is left of rounding could be.
+    let sum: f64 =
+        terms.map(|(p, q)| if *q > 0.0 { p * (p / q).ln() } else { f64::INFINITY }).sum();
+    // The sum is never negative, except for rounding errors.
     sum.max(0.0)
 }
 
-/// How many leaves have records in the original and no probability in the reconstruction.
+/// Returns the number of leaves with records in the original and probability 0 in the
+/// reconstruction.
 pub(super) fn lost(original: &[f64], reconstructed: &[f64]) -> u64 {
     original.iter().zip(reconstructed).filter(|(p, q)| **p > 0.0 && **q <= 0.0).count() as u64
 }

@@ -1,15 +1,17 @@
-//! Two tables that are linked by groups only, joined into one for measuring: every record with every value of its group.
+//! Joins two tables that are linked only by groups into one table: every record with every value of
+//! its group.
 //!
-//! Paper: `xiao2006`, Section 3: a reader who knows no more takes each value of a group in its share for each record of it.
-//! Shares become whole numbers if every record is written down as often as all sizes of groups divide.
+//! Paper: `xiao2006`, Section 3: without further knowledge, each record of a group has each value
+//! of the group with its share. To make all shares integers, every record is counted as often as
+//! the least common multiple of the group sizes.
 
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 use incrowd_core::{Error, Folded, FoldedColumn, Result};
 
-/// The quasi-identifiers of `first` with the values `second` counts for their groups, and how often each record is written
-/// down.
+/// Joins the quasi-identifiers of `first` with the values of their groups in `second`. Also returns
+/// how often each record is counted.
 pub(super) fn joined(first: &Folded, second: &Folded) -> Result<(Folded, u64)> {
     let quasi = first.columns.len() - 1;
     let mut groups: HashMap<&str, Vec<(u32, u64)>> = HashMap::new();
@@ -24,11 +26,13 @@ pub(super) fn joined(first: &Folded, second: &Folded) -> Result<(Folded, u64)> {
         while b > 0 {
             (a, b) = (b, a % b);
         }
-        (copies / a).checked_mul(size).filter(|copies| copies.checked_mul(first.records()).is_some())
+        (copies / a)
+            .checked_mul(size)
+            .filter(|copies| copies.checked_mul(first.records()).is_some())
     });
     let copies = copies.ok_or_else(|| {
-        Error::resources("the groups are of too many sizes to weigh their values exactly")
-            .help("measure the table of quasi-identifiers by itself, without its manifest")
+        Error::resources("the groups have too many different sizes for exact shares")
+            .help("measure the table of quasi-identifiers alone, without its manifest")
     })?;
     let columns = first.columns[..quasi].iter().chain([&second.columns[1]]);
     let columns: Vec<FoldedColumn> = columns.cloned().collect();
@@ -50,19 +54,30 @@ pub(super) fn joined(first: &Folded, second: &Folded) -> Result<(Folded, u64)> {
 mod tests {
     use super::*;
 
-    /// Tables 3a and 3b of the paper, shortened: a group of two pneumonias and two dyspepsias, and one of three values.
+    /// Tables 3a and 3b of the paper, shortened: a group with two pneumonias and two dyspepsias,
+    /// and a group with three records.
     #[test]
-    fn a_record_has_every_value_of_its_group_in_its_share() {
-        let record = |cells: &[&'static str]| cells.iter().map(|cell| Some(*cell)).collect::<Vec<_>>();
-        let first = ["23 1", "27 1", "35 1", "59 1", "61 2", "65 2", "65 2"].map(|r| r.split(' ').collect());
-        let second =
-            ["1 dyspepsia", "1 dyspepsia", "1 pneumonia", "1 pneumonia", "2 flu", "2 gastritis", "2 flu"]
-                .map(|r| r.split(' ').collect());
+    fn a_record_has_every_value_of_its_group_with_its_share() {
+        let record =
+            |cells: &[&'static str]| cells.iter().map(|cell| Some(*cell)).collect::<Vec<_>>();
+        let first = ["23 1", "27 1", "35 1", "59 1", "61 2", "65 2", "65 2"]
+            .map(|r| r.split(' ').collect());
+        let second = [
+            "1 dyspepsia",
+            "1 dyspepsia",
+            "1 pneumonia",
+            "1 pneumonia",
+            "2 flu",
+            "2 gastritis",
+            "2 flu",
+        ]
+        .map(|r| r.split(' ').collect());
         let folded = |names: &[&str], rows: &[Vec<&'static str>]| {
             Folded::from_records(names, rows.iter().map(|row| record(row)), false)
         };
         let (joined, copies) =
-            joined(&folded(&["age", "group"], &first), &folded(&["group", "disease"], &second)).unwrap();
+            joined(&folded(&["age", "group"], &first), &folded(&["group", "disease"], &second))
+                .unwrap();
         assert_eq!((copies, joined.records()), (12, 84));
         let of = |age: &str, disease: &str| -> u64 {
             let own = |(cells, _): &(Vec<Option<&str>>, u64)| cells == &[Some(age), Some(disease)];

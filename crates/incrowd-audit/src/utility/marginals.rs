@@ -1,33 +1,34 @@
-//! Each column by itself, value by value: how often in the original, and how often as a reader of the release takes it.
+//! The distribution of each column by value, in the original and in the reconstruction from the
+//! release.
 //!
-//! This is what a picture of a column is drawn from. It holds values of the original with their shares, so it is for the data
-//! owner's eyes only.
+//! Charts of columns are drawn from it. It contains values of the original with their shares, so it
+//! is only for the data owner.
 
 use incrowd_core::{Code, Dataset, Domain, domain::Numbers, number::parse_number};
 
-use super::comparison::{Comparison, Part, sensitive_texts};
+use super::comparison::{ColumnRole, Comparison, sensitive_texts};
 use super::distribution::{original, reconstructed};
 
 /// A value of a column.
 #[derive(Clone, PartialEq)]
 pub struct Value {
-    /// Its text.
+    /// Text of the value.
     pub text: String,
-    /// Its number, or its day since 1970-01-01, if it has one.
+    /// The number, or the day since 1970-01-01 for a date.
     pub number: Option<f64>,
-    /// The share of the original's records that have it.
+    /// Share of the original's records.
     pub original: f64,
-    /// The share a reader of the release takes to have it.
+    /// Share in the reconstruction.
     pub release: f64,
 }
 
-/// The values of a column in their order.
+/// The values of a column in order.
 #[derive(Clone, PartialEq)]
 pub struct Marginal {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// What it is.
-    pub part: Part,
+    /// Role of the column.
+    pub role: ColumnRole,
     /// Whether its numbers are days.
     pub dates: bool,
     /// The values.
@@ -37,19 +38,20 @@ pub struct Marginal {
 // Cells must not reach logs.
 impl std::fmt::Debug for Marginal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Marginal { column, part, values, .. } = self;
+        let Marginal { column, role, values, .. } = self;
         f.debug_struct("Marginal")
             .field("column", column)
-            .field("part", part)
+            .field("role", role)
             .field("values", &values.len())
             .finish_non_exhaustive()
     }
 }
 
-/// Every column that is compared. `data` is the original the comparison was made with.
+/// Returns the distributions of all compared columns. `data` is the original of the comparison.
 pub fn marginals(comparison: &Comparison, data: &Dataset) -> Vec<Marginal> {
     let marginal = |line: &super::comparison::Line| {
-        let quasi = data.quasi().iter().find(|q| line.part == Part::Quasi && q.name == line.name);
+        let is_quasi = line.role == ColumnRole::Quasi;
+        let quasi = data.quasi().iter().find(|q| is_quasi && q.name == line.name);
         let sensitive = data.sensitive().iter().find(|s| s.name == line.name);
         let texts: Vec<String> = match (quasi, sensitive) {
             (Some(quasi), _) => {
@@ -58,19 +60,26 @@ pub fn marginals(comparison: &Comparison, data: &Dataset) -> Vec<Marginal> {
             (None, Some(sensitive)) => sensitive_texts(sensitive),
             (None, None) => return None,
         };
-        let dates = quasi.is_some_and(
-            |q| matches!(&q.domain, Domain::Numbers(line) if matches!(line.numbers(), Numbers::Dates(_))),
-        );
+        let dates = quasi.is_some_and(|q| match &q.domain {
+            Domain::Numbers(line) => matches!(line.numbers(), Numbers::Dates(_)),
+            _ => false,
+        });
         // The leaves of a hierarchy may be numbers too.
         let number = |leaf: usize, text: &str| match &line.numbers {
             Some(numbers) => numbers.get(leaf).copied(),
             None => parse_number(text).map(|n| n.as_f64()),
         };
         let shares = original(line).into_iter().zip(reconstructed(line));
-        let values = texts.into_iter().zip(shares).enumerate().map(|(leaf, (text, (original, release)))| {
-            Value { number: number(leaf, &text), text, original, release }
-        });
-        Some(Marginal { column: line.name.clone(), part: line.part, dates, values: values.collect() })
+        let values =
+            texts.into_iter().zip(shares).enumerate().map(|(leaf, (text, (original, release)))| {
+                Value { number: number(leaf, &text), text, original, release }
+            });
+        Some(Marginal {
+            column: line.name.clone(),
+            role: line.role,
+            dates,
+            values: values.collect(),
+        })
     };
     comparison.lines.iter().filter_map(marginal).collect()
 }

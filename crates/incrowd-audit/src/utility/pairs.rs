@@ -1,13 +1,15 @@
-//! Association of pairs of columns, in the original and in what a reader reconstructs.
+//! Association of pairs of columns, in the original and in the reconstruction.
 //!
-//! Paper: `cramer1946`, chapter on contingency tables: V is `√(χ² / (n (min(r, c) − 1)))` of the table of two columns,
-//! r and c the values that occur. It is 0 for independent columns and 1 if one follows from the other.
+//! Paper: `cramer1946`, chapter on contingency tables: V is `√(χ² / (n (min(r, c) − 1)))` of the
+//! table of two columns, where r and c are the numbers of values that occur. It is 0 for
+//! independent columns and 1 if one column determines the other.
 //!
-//! The original's table is compared with the one a reader reconstructs, each record of the release being spread evenly
-//! over the pairs of leaves its two cells admit.
+//! The original's table is compared with the reconstruction, in which each record of the release is
+//! distributed evenly over the pairs of leaves of its two cells.
 //!
-//! Where we differ: a column of more than 32 leaves is cut into at most 32 bins of consecutive leaves with about equal
-//! numbers of records in the original, the same bins for both tables. V is not corrected for small tables.
+//! Where we differ: a column with more than 32 leaves is divided into at most 32 bins of
+//! consecutive leaves with similar numbers of records in the original. Both tables have the same
+//! bins. V is not corrected for small tables.
 
 use incrowd_core::Better;
 use incrowd_core::text::{Block, number};
@@ -23,38 +25,40 @@ use super::{Card, Layout, Measured};
 pub(super) const CARD: Card = Card {
     name: "association",
     paper: "cramer1946",
-    about: "For every pair of columns Cramer's V in the original and in what a reader reconstructs: 0 if the columns have \
-            nothing to do with each other, 1 if one follows from the other. Beside it stand the divergence and the \
-            distance of the two tables. The nearer V stays to the original's, the better.",
-    limits: "Generalizing mostly weakens associations, but V may also rise: the records of a cell are spread evenly, and \
-             rare values that get too many of them look like a pattern. Columns of more than 32 values are binned \
-             first. V of small tables is too large.",
+    about: "For every pair of columns, Cramer's V in the original and in the reconstruction from \
+            the release: 0 if the columns are independent, 1 if one determines the other. The \
+            divergence and the distance of the two tables are reported too. V should be close to \
+            the original's.",
+    limits: "Generalization usually weakens associations, but V may also increase: the records of \
+             a cell are distributed evenly, and rare values that get too many of them look like a \
+             pattern. Columns with more than 32 values are binned first. V of small tables is too \
+             large.",
     better: Better::Nearer,
-    usual: false,
+    by_default: false,
     fits: &[Layout::OneTable, Layout::Linked],
     reads_means: false,
     of_column: None,
     measure: Some(|comparison, _, _| Ok(Some(Box::new(Pairs(pairs(comparison)))))),
 };
 
-/// Two columns together.
+/// Association of two columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairUtility {
-    /// Their names.
+    /// Names of the columns.
     pub columns: (String, String),
     /// Cramér's V in the original.
     pub original: f64,
     /// Cramér's V in the reconstruction.
     pub reconstructed: f64,
-    /// Divergence of the original from the reconstruction, in nats; may be infinite.
+    /// Divergence of the original from the reconstruction, in nats. It may be infinite.
     pub kl_divergence: f64,
-    /// Distance between the two.
+    /// Total variation distance between the two.
     pub total_variation: f64,
-    /// How many pairs of values, or of bins, the original has and the reconstruction does not.
+    /// Number of pairs of values, or of bins, in the original that the reconstruction lacks.
     pub lost_pairs: u64,
 }
 
-/// All pairs of columns.
+/// Associations of all pairs of columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pairs(pub Vec<PairUtility>);
 
@@ -72,7 +76,10 @@ impl Measured for Pairs {
     }
 
     fn private_json(&self) -> Option<(&'static str, Json)> {
-        let lost = |p: &PairUtility| json!({ "columns": [p.columns.0, p.columns.1], "lost": p.lost_pairs });
+        let lost = |p: &PairUtility| {
+            let columns = [&p.columns.0, &p.columns.1];
+            json!({ "columns": columns, "lost": p.lost_pairs })
+        };
         Some(("lost_pairs", self.0.iter().map(lost).collect()))
     }
 
@@ -88,12 +95,12 @@ impl Measured for Pairs {
                 number(p.total_variation),
             ]
         }));
-        let title = "pairs of columns (more than 32 values are put into at most 32 bins)";
+        let title = "pairs of columns (columns with more than 32 values have at most 32 bins)";
         vec![Block::line(""), Block::line(title), Block::Table(rows)]
     }
 }
 
-/// Every pair of columns, in their order.
+/// Returns the associations of all pairs of columns, in order.
 pub fn pairs(comparison: &Comparison) -> Vec<PairUtility> {
     let bins: Vec<Bins> = comparison.lines.iter().map(Bins::new).collect();
     let width = comparison.lines.len();
@@ -119,14 +126,15 @@ fn original(comparison: &Comparison, bins: &[Bins], a: usize, b: usize) -> Vec<f
     let columns = bins[b].count();
     let mut counts = vec![0u64; bins[a].count() * columns];
     let leaves = comparison.leaves[a].iter().zip(&comparison.leaves[b]);
-    for ((&x, &y), records) in leaves.zip(&comparison.weights) {
+    for ((&x, &y), records) in leaves.zip(&comparison.counts) {
         counts[bins[a].of(x) * columns + bins[b].of(y)] += records;
     }
     counts.into_iter().map(|n| n as f64 / comparison.records.max(1) as f64).collect()
 }
 
-/// First every cell of `a` against the bins of `b`, then the cells of `a` are spread: linear in the groups, where
-/// spreading each group over all its pairs would be quadratic in the bins.
+/// Returns the reconstructed table of two columns. It first distributes the records over the bins
+/// of `b` for every cell of `a`, then over the bins of `a`. This is linear in the number of groups.
+/// Distributing each group over all its pairs of bins would be quadratic in the bins.
 fn reconstructed(comparison: &Comparison, bins: &[Bins], a: usize, b: usize) -> Vec<f64> {
     let (rows, columns) = (bins[a].count(), bins[b].count());
     let shares = |at: usize| -> Vec<Vec<(usize, f64)>> {

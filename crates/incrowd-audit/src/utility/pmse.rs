@@ -1,11 +1,15 @@
-//! Can original and release be told apart? The propensity score mean squared error.
+//! Propensity score mean squared error: how well original and release can be distinguished.
 //!
-//! Paper: `snoke2018`. Records of both are put together, and a logistic regression learns which are which. With c the share of the
-//! release's records and p what it says of each, pMSE is the mean of (p − c)²: 0 if nothing tells them apart, c (1 − c) if everything does. Beside
-//! it stands the ratio to what chance alone would be expected to give, (parameters − 1) (1 − c)² c / records.
+//! Paper: `snoke2018`. The records of both tables are combined, and a logistic regression learns to
+//! which table each belongs. With c the share of the release's records and p the predicted
+//! probability of each record, pMSE is the mean of (p − c)². It is 0 if the tables cannot be
+//! distinguished, and c (1 − c) if they can be separated completely. The ratio to the expected
+//! value under pure chance, (parameters − 1) (1 − c)² c / records, is reported too.
 //!
-//! Where we differ: a cell that covers several values enters with the means of what they would, since nobody knows which it is. Numbers
-//! enter with their squares, other columns by value if they have at most 24. A small ridge keeps the regression from diverging.
+//! Where we differ: a cell that covers several values has the mean of their features, because the
+//! original value is not known. Numeric columns also contribute their squares. Other columns
+//! contribute one feature per value if they have at most 24 values. A small ridge penalty prevents
+//! the regression from diverging.
 
 use incrowd_core::text::{Block, number};
 use incrowd_core::{Better, Progress};
@@ -13,25 +17,28 @@ use serde_json::{Value as Json, json};
 
 use super::comparison::{Comparison, Line};
 use super::cover::Cover;
-use super::numbers::{Sample, middles};
+use super::numbers::{WeightedNumbers, middles};
 use super::{Card, Layout, Measured};
 
-/// Other columns than numbers enter if they have at most so many values.
+/// Maximum number of values of a text column. Columns with more values are excluded.
 const MOST_VALUES: u32 = 24;
 
-/// Steps of Newton's method at most, and the ridge that keeps them finite.
+/// Maximum number of steps of Newton's method, and the ridge penalty.
 const STEPS: usize = 80;
 const RIDGE: f64 = 1e-5;
 
 pub(super) const CARD: Card = Card {
     name: "pmse",
     paper: "snoke2018",
-    about: "Propensity score mean squared error: how well a logistic regression tells records of the release from records of the original. \
-            0 if it cannot, at most 0.25. Beside it the ratio to what chance alone would give; below about 10 is good.",
-    limits: "Main effects and squares only: what differs in how columns go together does not show. Cells that cover several values enter \
-             as the mean of them, so narrow ranges look like the original. Columns of text with more than 24 values are left out.",
+    about: "Propensity score mean squared error: how well a logistic regression distinguishes \
+            records of the release from records of the original. 0 if it cannot, at most 0.25. The \
+            ratio to the expected value under pure chance is reported too; a ratio below about 10 \
+            is good.",
+    limits: "Only main effects and squares: differences in the relations between columns are not \
+             detected. Cells that cover several values count as their mean, so narrow ranges look \
+             like the original. Text columns with more than 24 values are excluded.",
     better: Better::Lower,
-    usual: false,
+    by_default: false,
     fits: &[Layout::OneTable],
     reads_means: true,
     of_column: None,
@@ -40,14 +47,14 @@ pub(super) const CARD: Card = Card {
     }),
 };
 
-/// How well original and release can be told apart.
+/// How well original and release can be distinguished.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pmse {
     /// The mean squared error.
     pub pmse: f64,
-    /// The error over what is expected by chance.
+    /// The error divided by its expected value under pure chance.
     pub ratio: f64,
-    /// How many parameters the regression has.
+    /// Number of parameters of the regression.
     pub parameters: u64,
 }
 
@@ -62,32 +69,33 @@ impl Measured for Pmse {
 
     fn public_text(&self) -> Vec<Block> {
         vec![Block::line(format!(
-            "pMSE {}, {} times what chance gives",
+            "pMSE {}, {} times the value expected by chance",
             number(self.pmse),
             number(self.ratio)
         ))]
     }
 }
 
-/// What a column contributes to the features of a record.
+/// Contribution of a column to the features of a record.
 enum Features {
-    /// A standard score and its square; for each leaf and each cell.
+    /// The standard score and its square, for each leaf and each cell.
     Numbers { leaves: Vec<[f64; 2]>, cells: Vec<[f64; 2]> },
-    /// For each leaf but the first whether it is that; for each cell the shares.
+    /// An indicator of each leaf except the first. For each cell, the shares of the leaves.
     Values { leaves: usize, cells: Vec<Vec<f64>> },
 }
 
 impl Features {
     fn of(line: &Line) -> Option<Features> {
         if let Some(numbers) = &line.numbers {
-            let sample = Sample::original(line)?;
+            let sample = WeightedNumbers::original(line)?;
             let (mean, deviation) = (sample.mean(), sample.variance().sqrt());
             if deviation.is_nan() || deviation <= 0.0 {
                 return None;
             }
             let score = |x: f64| (x - mean) / deviation;
             let own = |x: Option<f64>| x.map_or([0.0, 1.0], |x| [score(x), score(x) * score(x)]);
-            let leaves = (0..line.leaves as usize).map(|leaf| own(numbers.get(leaf).copied())).collect();
+            let leaves =
+                (0..line.leaves as usize).map(|leaf| own(numbers.get(leaf).copied())).collect();
             let squares = |cover: &Cover| {
                 let spans = cover.spans().iter().flat_map(|&(lo, hi)| lo as usize..=hi as usize);
                 let within: Vec<f64> =
@@ -109,7 +117,8 @@ impl Features {
         let shares = |cover: &Cover| {
             let mut shares = vec![0.0; leaves - 1];
             for &(lo, hi) in cover.spans() {
-                (lo.max(1)..=hi).for_each(|leaf| shares[leaf as usize - 1] = 1.0 / f64::from(cover.leaves()));
+                (lo.max(1)..=hi)
+                    .for_each(|leaf| shares[leaf as usize - 1] = 1.0 / f64::from(cover.leaves()));
             }
             shares
         };
@@ -133,7 +142,7 @@ impl Features {
     }
 }
 
-/// Records of one kind: features, a constant first; whether they are of the release; how many they are.
+/// Records with equal features. The first feature is constant.
 struct Example {
     features: Vec<f64>,
     released: bool,
@@ -142,19 +151,25 @@ struct Example {
 
 fn examples(comparison: &Comparison) -> Vec<Example> {
     let features: Vec<Option<Features>> = comparison.lines.iter().map(Features::of).collect();
-    let known = || features.iter().enumerate().filter_map(|(line, own)| Some((line, own.as_ref()?)));
+    let known =
+        || features.iter().enumerate().filter_map(|(line, own)| Some((line, own.as_ref()?)));
     let mut all = Vec::new();
-    for row in 0..comparison.weights.len() {
+    for row in 0..comparison.counts.len() {
         let mut own = vec![1.0];
         known().for_each(|(line, features)| features.leaf(comparison.leaves[line][row], &mut own));
-        all.push(Example { features: own, released: false, records: comparison.weights[row] as f64 });
+        all.push(Example {
+            features: own,
+            released: false,
+            records: comparison.counts[row] as f64,
+        });
     }
     for group in &comparison.groups {
         for (rest, records) in &group.rest {
             let mut own = vec![1.0];
             for (line, features) in known() {
-                let cell =
-                    line.checked_sub(comparison.quasi).map_or_else(|| group.cells[line], |at| rest[at]);
+                let cell = line
+                    .checked_sub(comparison.quasi)
+                    .map_or_else(|| group.cells[line], |at| rest[at]);
                 features.cell(cell, &mut own);
             }
             all.push(Example { features: own, released: true, records: *records as f64 });
@@ -163,7 +178,8 @@ fn examples(comparison: &Comparison) -> Vec<Example> {
     all
 }
 
-/// How well a logistic regression tells original and release apart; `None` if there is nothing to learn from.
+/// Computes the propensity score mean squared error. Returns `None` if there are no features or one
+/// table is empty.
 pub fn pmse(comparison: &Comparison, progress: &dyn Progress) -> Option<Pmse> {
     progress.step("propensity", None);
     let all = examples(comparison);
@@ -174,7 +190,8 @@ pub fn pmse(comparison: &Comparison, progress: &dyn Progress) -> Option<Pmse> {
         return None;
     }
     let weights = regression(&all, parameters);
-    let squared = |example: &Example| (chance(&weights, &example.features) - share).powi(2) * example.records;
+    let squared =
+        |example: &Example| (chance(&weights, &example.features) - share).powi(2) * example.records;
     let pmse = all.iter().map(squared).sum::<f64>() / records;
     let expected = (parameters - 1) as f64 * (1.0 - share).powi(2) * share / records;
     Some(Pmse { pmse, ratio: pmse / expected, parameters: parameters as u64 })
@@ -185,7 +202,7 @@ fn chance(weights: &[f64], features: &[f64]) -> f64 {
     1.0 / (1.0 + (-score.clamp(-35.0, 35.0)).exp())
 }
 
-/// Newton's method.
+/// Fits a logistic regression by Newton's method. The length of a step is limited to 4.
 fn regression(all: &[Example], parameters: usize) -> Vec<f64> {
     let mut weights = vec![0.0; parameters];
     let records: f64 = all.iter().map(|example| example.records).sum();
@@ -194,12 +211,14 @@ fn regression(all: &[Example], parameters: usize) -> Vec<f64> {
         let mut curvature = vec![0.0; parameters * parameters];
         for example in all {
             let p = chance(&weights, &example.features);
-            let (missing, weight) =
+            let (residual, weight) =
                 (f64::from(u8::from(example.released)) - p, p * (1.0 - p) * example.records);
             for (a, &x) in example.features.iter().enumerate().filter(|(_, x)| **x != 0.0) {
-                gradient[a] += missing * x * example.records;
+                gradient[a] += residual * x * example.records;
                 let row = &mut curvature[a * parameters..(a + 1) * parameters];
-                row.iter_mut().zip(&example.features).for_each(|(entry, y)| *entry += weight * x * y);
+                row.iter_mut()
+                    .zip(&example.features)
+                    .for_each(|(entry, y)| *entry += weight * x * y);
             }
         }
         (0..parameters).for_each(|a| curvature[a * parameters + a] += RIDGE * records);
@@ -213,7 +232,7 @@ fn regression(all: &[Example], parameters: usize) -> Vec<f64> {
     weights
 }
 
-/// Solves a system whose matrix is symmetric and positive, by elimination.
+/// Solves a linear system with a symmetric positive definite matrix by Gaussian elimination.
 fn solve(mut matrix: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
     let width = right.len();
     for pivot in 0..width {
@@ -229,7 +248,8 @@ fn solve(mut matrix: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
         }
     }
     for row in (0..width).rev() {
-        let known: f64 = (row + 1..width).map(|column| matrix[row * width + column] * right[column]).sum();
+        let known: f64 =
+            (row + 1..width).map(|column| matrix[row * width + column] * right[column]).sum();
         right[row] = (right[row] - known) / matrix[row * width + row];
     }
     right
@@ -238,27 +258,29 @@ fn solve(mut matrix: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::utility::small::{compare, people};
+    use crate::utility::test_tables::{compare, people};
     use incrowd_core::{ColumnSpec, Dataset, Folded, Silent};
     use proptest::prelude::*;
 
     fn compared(original: &[&str], release: &[&str]) -> Pmse {
-        let table =
-            |cells: &[&str]| Folded::from_records(&["x"], cells.iter().map(|cell| vec![Some(*cell)]), true);
+        let table = |cells: &[&str]| {
+            Folded::from_records(&["x"], cells.iter().map(|cell| vec![Some(*cell)]), true)
+        };
         let data = Dataset::encode(table(original), &[&ColumnSpec::default()], &[], "?");
         let data = data.map_err(|e| e.misfit.error).unwrap();
         pmse(&Comparison::new(&data, &table(release), "?", None).unwrap(), &Silent).unwrap()
     }
 
     #[test]
-    fn the_original_cannot_be_told_from_itself() {
+    fn the_original_cannot_be_distinguished_from_itself() {
         let same = compared(&["a", "b", "b", "c"], &["a", "b", "b", "c"]);
         assert!(same.pmse < 1e-12, "{same:?}");
     }
 
     #[test]
-    fn with_one_column_of_text_the_scores_are_the_shares_of_its_values() {
-        // Of `a` 1 of 4 records is released, of `b` 3 of 4: the regression can say exactly that.
+    fn with_one_text_column_the_scores_are_the_shares_of_its_values() {
+        // 1 of 4 records with `a` is released, and 3 of 4 with `b`. The regression fits this
+        // exactly.
         let found = compared(&["a", "a", "a", "b"], &["a", "b", "b", "b"]);
         assert!((found.pmse - 0.0625).abs() < 1e-4, "{found:?}");
         assert_eq!(found.parameters, 2);
@@ -269,13 +291,16 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(60))]
 
         #[test]
-        fn errors_add_up_to_nothing_where_the_regression_is_done(people in people()) {
+        fn residuals_of_the_fitted_regression_sum_to_zero(people in people()) {
             let comparison = compare(&people);
             let all = examples(&comparison);
             let weights = regression(&all, all[0].features.len());
             let records: f64 = all.iter().map(|e| e.records).sum();
-            let left: f64 = all.iter().map(|e| (f64::from(u8::from(e.released)) - chance(&weights, &e.features)) * e.records).sum();
-            prop_assert!((left - RIDGE * records * weights[0]).abs() < 1e-3 * records, "{left}");
+            let residual = |e: &Example| {
+                (f64::from(u8::from(e.released)) - chance(&weights, &e.features)) * e.records
+            };
+            let sum: f64 = all.iter().map(residual).sum();
+            prop_assert!((sum - RIDGE * records * weights[0]).abs() < 1e-3 * records, "{sum}");
             if let Some(found) = pmse(&comparison, &Silent) {
                 prop_assert!((0.0..=0.25).contains(&found.pmse));
             }

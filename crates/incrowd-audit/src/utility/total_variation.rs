@@ -1,7 +1,7 @@
-//! Total variation between the original and what a reader reconstructs.
+//! Total variation distance between the original and the reconstruction.
 //!
-//! Paper: `levin2009`, the definition of total variation distance: with p the original's distribution and q the
-//! reconstructed one, `½ Σ |p − q|`.
+//! Paper: `levin2009`, the definition of total variation distance: with p the original's
+//! distribution and q the reconstructed one, `½ Σ |p − q|`.
 
 use incrowd_core::Better;
 
@@ -10,13 +10,13 @@ use super::{Card, ColumnFigure, Layout};
 pub(super) const CARD: Card = Card {
     name: "total_variation",
     paper: "levin2009",
-    about: "Total variation distance: the share of people who would have to be moved to another value to turn the \
-            reconstructed column, or pair of columns, into the original. 0 is the original, 1 has nothing in common \
-            with it.",
-    limits: "Every wrong value counts alike, near or far. It says how well a distribution is kept, not how well a person is \
-             described.",
+    about: "Total variation distance: the share of people whose value must be changed to turn the \
+            reconstructed column, or pair of columns, into the original. 0 is the original, 1 \
+            means disjoint distributions.",
+    limits: "All wrong values count equally, near or far. It measures how well a distribution is \
+             preserved, not the values of single people.",
     better: Better::Lower,
-    usual: true,
+    by_default: true,
     fits: &[Layout::OneTable],
     reads_means: false,
     of_column: Some(ColumnFigure {

@@ -1,10 +1,13 @@
-//! The measures against their definitions, record by record and with the links a release does not have.
+//! Compares the measures with their definitions, record by record, with links between original and
+//! released records.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::small::{NAMES, Person, QUASI, admits, compare, domain, people, starred, untouched};
+use super::test_tables::{
+    NAMES, Person, QUASI, admits, compare, domain, people, starred, untouched,
+};
 use super::*;
 use incrowd_core::Silent;
 
@@ -12,10 +15,12 @@ fn close(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// `Σ −log₂ (p(v) / p(S))` over linked records; S is everything for a suppressed one.
+/// Returns `Σ −log₂ (p(v) / p(S))` over linked records. S contains all values for a suppressed
+/// record.
 fn linked_entropy(people: &[Person], column: usize) -> f64 {
-    let count =
-        |test: &dyn Fn(&String) -> bool| people.iter().filter(|p| test(&p.values[column])).count() as f64;
+    let count = |test: &dyn Fn(&String) -> bool| {
+        people.iter().filter(|p| test(&p.values[column])).count() as f64
+    };
     let cost = |p: &Person| {
         let own = count(&|v| *v == p.values[column]);
         let admitted = match &p.cells {
@@ -30,8 +35,12 @@ fn linked_entropy(people: &[Person], column: usize) -> f64 {
     people.iter().map(cost).sum()
 }
 
-/// The distribution over pairs of values, original and reconstructed; a single column is a pair with itself left out.
-fn spread(people: &[Person], columns: &[usize]) -> (BTreeMap<Vec<String>, f64>, BTreeMap<Vec<String>, f64>) {
+/// Returns the distributions over combinations of values, of the original and of the
+/// reconstruction.
+fn spread(
+    people: &[Person],
+    columns: &[usize],
+) -> (BTreeMap<Vec<String>, f64>, BTreeMap<Vec<String>, f64>) {
     let (mut original, mut release) = (BTreeMap::new(), BTreeMap::new());
     let published = people.iter().filter(|p| p.cells.is_some()).count() as f64;
     for p in people {
@@ -43,7 +52,9 @@ fn spread(people: &[Person], columns: &[usize]) -> (BTreeMap<Vec<String>, f64>, 
             let set = admits(people, c, &cells[c]);
             let with = |(key, mass): (Vec<String>, f64)| {
                 let each = mass / set.len() as f64;
-                set.iter().map(|v| ([key.clone(), vec![v.clone()]].concat(), each)).collect::<Vec<_>>()
+                set.iter()
+                    .map(|v| ([key.clone(), vec![v.clone()]].concat(), each))
+                    .collect::<Vec<_>>()
             };
             keys = keys.into_iter().flat_map(with).collect();
         }
@@ -56,14 +67,15 @@ fn spread(people: &[Person], columns: &[usize]) -> (BTreeMap<Vec<String>, f64>, 
 
 fn distances(people: &[Person], columns: &[usize]) -> (f64, f64) {
     let (p, q) = spread(people, columns);
-    let at = |map: &BTreeMap<Vec<String>, f64>, key: &Vec<String>| map.get(key).copied().unwrap_or(0.0);
+    let at =
+        |map: &BTreeMap<Vec<String>, f64>, key: &Vec<String>| map.get(key).copied().unwrap_or(0.0);
     let kl = p.iter().map(|(key, p)| p * (p / at(&q, key)).ln()).sum();
     let keys: std::collections::BTreeSet<_> = p.keys().chain(q.keys()).collect();
     let tv = keys.into_iter().map(|key| (at(&p, key) - at(&q, key)).abs()).sum::<f64>() / 2.0;
     (kl, tv)
 }
 
-/// V from the definition, a table as a map.
+/// Returns Cramér's V by its definition.
 fn v(table: &BTreeMap<Vec<String>, f64>) -> f64 {
     let (mut rows, mut columns) = (BTreeMap::new(), BTreeMap::new());
     for (key, mass) in table {
@@ -82,10 +94,13 @@ fn v(table: &BTreeMap<Vec<String>, f64>) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(300)
+    })]
 
     #[test]
-    fn entropy_without_links_is_that_of_linked_records(people in people()) {
+    fn entropy_without_links_equals_that_of_linked_records(people in people()) {
         let comparison = compare(&people);
         let mut sum = 0.0;
         for (c, column) in columns(&comparison).iter().enumerate() {
@@ -100,11 +115,13 @@ proptest! {
     }
 
     #[test]
-    fn distances_of_columns_are_those_of_spread_records(people in people()) {
+    fn distances_of_columns_equal_those_of_distributed_records(people in people()) {
         for (c, column) in columns(&compare(&people)).iter().enumerate() {
             let (kl, tv) = distances(&people, &[c]);
-            prop_assert!(close(column.figure("kl_divergence").unwrap(), kl), "{} {} {kl}", NAMES[c], column.figure("kl_divergence").unwrap());
-            prop_assert!(close(column.figure("total_variation").unwrap(), tv), "{} {} {tv}", NAMES[c], column.figure("total_variation").unwrap());
+            for (figure, expected) in [("kl_divergence", kl), ("total_variation", tv)] {
+                let found = column.figure(figure).unwrap();
+                prop_assert!(close(found, expected), "{} {found} {expected}", NAMES[c]);
+            }
             prop_assert_eq!(column.lost_values > 0, kl.is_infinite());
             let cells: std::collections::BTreeSet<_> =
                 people.iter().filter_map(|p| p.cells.as_ref()).map(|cells| &cells[c]).collect();
@@ -113,12 +130,13 @@ proptest! {
     }
 
     #[test]
-    fn pairs_are_those_of_spread_records(people in people()) {
+    fn pairs_equal_those_of_distributed_records(people in people()) {
         for pair in pairs(&compare(&people)) {
             let at = |name: &str| NAMES.iter().position(|n| *n == name).unwrap();
             let columns = [at(&pair.columns.0), at(&pair.columns.1)];
             let (kl, tv) = distances(&people, &columns);
-            prop_assert!(close(pair.kl_divergence, kl) && close(pair.total_variation, tv), "{pair:?} {kl} {tv}");
+            prop_assert!(close(pair.kl_divergence, kl), "{pair:?} {kl}");
+            prop_assert!(close(pair.total_variation, tv), "{pair:?} {tv}");
             let (p, q) = spread(&people, &columns);
             prop_assert!(close(pair.original, v(&p)), "{pair:?} {}", v(&p));
             prop_assert!(close(pair.reconstructed, v(&q)), "{pair:?} {}", v(&q));
@@ -126,11 +144,13 @@ proptest! {
     }
 
     #[test]
-    fn an_untouched_table_loses_nothing(people in people()) {
+    fn an_unmodified_table_has_no_loss(people in people()) {
         let comparison = compare(&untouched(&people));
         for column in columns(&comparison) {
-            prop_assert_eq!((column.ncp, column.figure("non_uniform_entropy").unwrap()), (0.0, 0.0));
-            prop_assert_eq!((column.figure("kl_divergence").unwrap(), column.figure("total_variation").unwrap()), (0.0, 0.0));
+            prop_assert_eq!(column.ncp, 0.0);
+            for figure in ["non_uniform_entropy", "kl_divergence", "total_variation"] {
+                prop_assert_eq!(column.figure(figure), Some(0.0));
+            }
             prop_assert_eq!(column.mean_width.unwrap_or(0.0), 0.0);
         }
         for pair in pairs(&comparison) {
@@ -138,22 +158,24 @@ proptest! {
             prop_assert_eq!((pair.kl_divergence, pair.total_variation), (0.0, 0.0));
         }
         let workload = Workload { queries: 50, ..Workload::default() };
-        let asked = query_error(&comparison, &workload, &Silent).unwrap();
-        prop_assert_eq!(asked.all.bounded_mean, Some(0.0));
-        prop_assert_eq!(asked.all.mean.unwrap_or(0.0), 0.0);
+        let found = query_error(&comparison, &workload, &Silent).unwrap();
+        prop_assert_eq!(found.all.bounded_mean, Some(0.0));
+        prop_assert_eq!(found.all.mean.unwrap_or(0.0), 0.0);
     }
 
     #[test]
-    fn a_table_of_stars_has_lost_everything(people in people()) {
+    fn a_table_of_stars_has_maximum_loss(people in people()) {
         let people = starred(&people);
         let comparison = compare(&people);
         for (c, column) in columns(&comparison)[..QUASI].iter().enumerate() {
             let (p, _) = spread(&people, &[c]);
             let entropy: f64 = p.values().map(|p| -p * p.ln()).sum();
-            // Against an even spread, the divergence is what is missing to the greatest entropy.
+            // The divergence from a uniform distribution is the difference to the maximum entropy.
             let leaves = domain(&people, c).len() as f64;
-            prop_assert!(close(column.figure("kl_divergence").unwrap(), leaves.ln() - entropy), "{column:?}");
-            prop_assert!(close(column.figure("non_uniform_entropy").unwrap(), f64::from(u8::from(p.len() > 1))), "{column:?}");
+            let kl = column.figure("kl_divergence").unwrap();
+            prop_assert!(close(kl, leaves.ln() - entropy), "{column:?}");
+            let lost = column.figure("non_uniform_entropy").unwrap();
+            prop_assert!(close(lost, f64::from(u8::from(p.len() > 1))), "{column:?}");
             prop_assert_eq!(column.ncp, f64::from(u8::from(leaves > 1.0)));
         }
         for pair in pairs(&comparison).iter().filter(|p| p.columns.0 != "disease") {
@@ -162,7 +184,7 @@ proptest! {
     }
 }
 
-/// People whose disease follows from their age: gout from 30.
+/// Returns people whose age determines the disease: gout from 30.
 fn by_age(count: u32, cell: impl Fn(u32) -> String) -> Vec<Person> {
     let person = |i: u32| {
         let age = 20 + (i * 7) % 25;
@@ -180,8 +202,8 @@ fn predict(people: &[Person]) -> Classification {
 }
 
 #[test]
-fn an_untouched_table_teaches_as_well_as_the_original() {
-    // Noise, so that the scores are not all 1.
+fn a_tree_learns_as_well_from_an_unmodified_table_as_from_the_original() {
+    // Noise prevents perfect scores.
     let mut people = by_age(400, |age| age.to_string());
     for (i, p) in people.iter_mut().enumerate().filter(|(i, _)| i % 5 == 0) {
         p.values[3] = if i % 2 == 0 { "flu".into() } else { "gout".into() };
@@ -193,7 +215,7 @@ fn an_untouched_table_teaches_as_well_as_the_original() {
 }
 
 #[test]
-fn stars_teach_what_is_most_common() {
+fn a_tree_learns_the_majority_from_stars() {
     let c = predict(&starred(&by_age(300, |age| age.to_string())));
     assert_eq!((c.from_release.accuracy, c.from_release.auc), (c.majority.accuracy, Some(0.5)));
     assert_eq!(c.from_release.balanced_accuracy, 0.5);
@@ -202,17 +224,19 @@ fn stars_teach_what_is_most_common() {
 }
 
 #[test]
-fn ranges_that_keep_the_boundary_teach_it_and_others_do_not() {
-    // Middles of ranges stand for them, so it takes ranges of one width to learn the boundary between them.
+fn a_tree_learns_a_boundary_only_if_the_ranges_keep_it() {
+    // Ranges count as their midpoints. The boundary between ranges can be learned only if all
+    // ranges have the same width.
     let kept = predict(&by_age(300, |age| format!("[{}, {}]", age / 10 * 10, age / 10 * 10 + 9)));
     assert_eq!(kept.from_release.accuracy, 1.0);
-    let blurred = predict(&by_age(300, |age| if age < 35 { "[20, 34]" } else { "[35, 44]" }.to_owned()));
+    let blurred =
+        predict(&by_age(300, |age| if age < 35 { "[20, 34]" } else { "[35, 44]" }.to_owned()));
     assert!(blurred.from_release.accuracy < 0.9, "{blurred:?}");
     assert!(blurred.from_release.accuracy > 0.5, "{blurred:?}");
 }
 
 #[test]
-fn several_classes_are_told_apart() {
+fn several_classes_are_distinguished() {
     let mut people = by_age(600, |age| age.to_string());
     for p in &mut people {
         let age: u32 = p.values[0].parse().unwrap();
@@ -223,14 +247,16 @@ fn several_classes_are_told_apart() {
 }
 
 #[test]
-fn targets_that_make_no_sense_are_refused() {
+fn impossible_targets_are_refused() {
     let people = by_age(60, |age| age.to_string());
     let comparison = compare(&people);
-    let ask = |name: &str| {
-        classify(&comparison, &Task { target: Some(name.into()), seed: 1 }, &Silent).unwrap_err().to_string()
+    let message = |name: &str| {
+        classify(&comparison, &Task { target: Some(name.into()), seed: 1 }, &Silent)
+            .unwrap_err()
+            .to_string()
     };
-    assert!(ask("age").contains("quasi-identifier"));
-    assert!(ask("diseese").contains("no column `diseese`"));
+    assert!(message("age").contains("quasi-identifier"));
+    assert!(message("diseese").contains("no column `diseese`"));
     let mut same = people;
     same.iter_mut().for_each(|p| p.values[3] = "flu".into());
     let comparison = compare(&untouched(&same));
@@ -240,10 +266,13 @@ fn targets_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_cell_that_covers_nobody_is_refused_without_showing_it() {
+fn a_cell_that_covers_no_value_is_refused_without_showing_it() {
     let mut people = by_age(5, |age| age.to_string());
     people[0].cells.as_mut().unwrap()[2] = "baker".into();
     let refused = std::panic::catch_unwind(|| compare(&people)).unwrap_err();
     let text = refused.downcast_ref::<String>().unwrap();
-    assert!(text.contains("`job`") && text.contains("covers no value") && !text.contains("baker"), "{text}");
+    assert!(
+        text.contains("`job`") && text.contains("covers no value") && !text.contains("baker"),
+        "{text}"
+    );
 }

@@ -1,18 +1,22 @@
-//! Every attack against brute force on random tables.
+//! Compares every attack with brute force on random tables.
 
-use crate::common::{Cells, folded};
-use crate::cover::{LOST, NAMES, admits_all, readable, releases, somebody, specs, tables};
-use incrowd_audit::attack::{ATTACKS, Adversary, Answer, Card, Epsilon, External, Finding, Published};
+use crate::common::{Cells, cases, folded};
+use crate::cover::{
+    MISSING_TEXT, NAMES, admits_all, matching_person, readable, releases, specs, tables,
+};
+use incrowd_audit::attack::{
+    ATTACKS, Adversary, Answer, Card, Epsilon, External, Finding, Published,
+};
 use incrowd_core::{ColumnSpec, Folded, Silent};
 use proptest::prelude::*;
 
 const COLUMNS: [&str; 6] = ["age", "place", "country", "born", "disease", "income"];
 
 pub(crate) fn missing() -> Vec<String> {
-    vec![String::new(), LOST.to_owned()]
+    vec![String::new(), MISSING_TEXT.to_owned()]
 }
 
-/// Quasi-identifier cells and the sensitive values beside them.
+/// Quasi-identifier cells and sensitive values.
 pub(crate) type Record = (Cells, Cells);
 
 pub(crate) fn table(names: &[&str], records: &[Record]) -> Folded {
@@ -28,27 +32,35 @@ pub(crate) fn run(name: &str, adversary: &Adversary<'_>, threshold: Option<f64>)
 
 fn private() -> impl Strategy<Value = Cells> {
     let disease = prop::sample::select(vec![Some("flu"), Some("cold"), Some("gout"), None]);
-    let income =
-        prop::sample::select(vec![Some("1"), Some("2"), Some("5"), Some("10"), Some("11"), Some(LOST)]);
+    let income = prop::sample::select(vec![
+        Some("1"),
+        Some("2"),
+        Some("5"),
+        Some("10"),
+        Some("11"),
+        Some(MISSING_TEXT),
+    ]);
     (disease, income).prop_map(|(d, i)| vec![d.map(str::to_owned), i.map(str::to_owned)])
 }
 
-/// Few different combinations of cells, so that groups have several records.
+/// Releases with few distinct combinations of cells, so that groups have several records.
 fn published() -> impl Strategy<Value = Vec<Record>> {
-    (releases(), prop::collection::vec((0usize..5, private()), 0..18)).prop_map(|(quasi, people)| {
-        let pick = |(i, private): (usize, Cells)| (quasi[i % quasi.len()].clone(), private);
-        let mut records: Vec<Record> = people.into_iter().map(pick).collect();
-        records.push((readable(), vec![Some("flu".into()), Some("1".into())]));
-        records
-    })
+    (releases(), prop::collection::vec((0usize..5, private()), 0..18)).prop_map(
+        |(quasi, people)| {
+            let pick = |(i, private): (usize, Cells)| (quasi[i % quasi.len()].clone(), private);
+            let mut records: Vec<Record> = people.into_iter().map(pick).collect();
+            records.push((readable(), vec![Some("flu".into()), Some("1".into())]));
+            records
+        },
+    )
 }
 
-/// A population with the disease of everybody.
+/// A population with diseases.
 fn population() -> impl Strategy<Value = Vec<Record>> {
     (tables(), prop::collection::vec(private(), 20)).prop_map(|(people, diseases)| {
         let with = |(person, private): (Cells, &Cells)| (person, private[..1].to_vec());
         let mut people: Vec<Record> = people.into_iter().zip(&diseases).map(with).collect();
-        people.push((somebody(), vec![Some("flu".into())]));
+        people.push((matching_person(), vec![Some("flu".into())]));
         people
     })
 }
@@ -61,10 +73,11 @@ fn count<T: PartialEq>(of: &T, among: &[T]) -> u64 {
     among.iter().filter(|other| *other == of).count() as u64
 }
 
-/// Whether a finding says what these risks, one per person, say.
-fn says(finding: &Finding, risks: &[f64], at_risk: usize) -> Result<(), TestCaseError> {
+/// Checks a finding against the risks of all people.
+fn check(finding: &Finding, risks: &[f64], at_risk: usize) -> Result<(), TestCaseError> {
     let worst = risks.iter().copied().fold(0.0, f64::max);
-    let average = if risks.is_empty() { 0.0 } else { risks.iter().sum::<f64>() / risks.len() as f64 };
+    let average =
+        if risks.is_empty() { 0.0 } else { risks.iter().sum::<f64>() / risks.len() as f64 };
     prop_assert!((finding.worst - worst).abs() < 1e-12, "{} {worst}", finding.worst);
     prop_assert!((finding.average - average).abs() < 1e-12, "{} {average}", finding.average);
     prop_assert_eq!(finding.of, risks.len() as u64);
@@ -81,15 +94,16 @@ fn people_of(records: &[Record], has: impl Fn(&Record) -> bool) -> f64 {
     records.iter().filter(|record| has(record)).count() as f64
 }
 
-/// The values that the records of a release which fit a person leave open.
+/// Returns the values of the records of a release that match a person.
 fn open(records: &[Record], fits: impl Fn(&Record) -> bool) -> Vec<&Option<String>> {
-    let mut values: Vec<&Option<String>> = records.iter().filter(|r| fits(r)).map(|r| &r.1[0]).collect();
+    let mut values: Vec<&Option<String>> =
+        records.iter().filter(|r| fits(r)).map(|r| &r.1[0]).collect();
     values.sort();
     values.dedup();
     values
 }
 
-/// Whether some person could have both cells in every column: everybody there could be is tried.
+/// Returns whether a person can have both cells in every column. Tries all possible values.
 fn share_a_person(a: &Cells, b: &Cells) -> bool {
     let values: [&[&str]; 4] = [
         &["0", "1", "2", "3", "4", "7", "8", "9"],
@@ -115,30 +129,34 @@ fn share_a_person(a: &Cells, b: &Cells) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(cases(400))]
 
     #[test]
-    fn linkage_is_that_of_all_pairs(records in published(), people in population(), t in 0u32..5) {
+    fn linkage_equals_that_of_all_pairs(
+        records in published(),
+        people in population(),
+        t in 0u32..5,
+    ) {
         let (specs, missing) = (specs(), missing());
         let release = table(&COLUMNS, &records);
-        let everybody = table(&COLUMNS[..5], &people);
+        let population = table(&COLUMNS[..5], &people);
         let threshold = f64::from(t) / 4.0;
         let mut adversary = Adversary::new(Published::new(&release, &specs), &missing);
-        let alone: Vec<f64> = records.iter().map(|r| 1.0 / group(&records, r).len() as f64).collect();
+        let own: Vec<f64> = records.iter().map(|r| 1.0 / group(&records, r).len() as f64).collect();
         let above = |risks: &[f64]| risks.iter().filter(|risk| **risk > threshold).count();
         let prosecutor = &run("prosecutor", &adversary, Some(threshold)).findings[0];
-        says(prosecutor, &alone, above(&alone))?;
-        says(&run("marketer", &adversary, Some(threshold)).findings[0], &alone, above(&alone))?;
+        check(prosecutor, &own, above(&own))?;
+        check(&run("marketer", &adversary, Some(threshold)).findings[0], &own, above(&own))?;
         prop_assert!(run("journalist", &adversary, None).findings.is_empty());
 
-        adversary.set_population(Some(&everybody));
+        adversary.set_population(Some(&population));
         let fits = |r: &Record| people.iter().filter(|p| admits_all(&r.0, &p.0)).count();
         let chance = |r: &Record| 1.0 / fits(r).max(group(&records, r).len()) as f64;
         let linked: Vec<f64> = records.iter().map(chance).collect();
         let journalist = &run("journalist", &adversary, Some(threshold)).findings[0];
-        says(journalist, &linked, above(&linked))?;
+        check(journalist, &linked, above(&linked))?;
         let marketer = &run("marketer", &adversary, Some(threshold)).findings[0];
-        says(marketer, &linked, above(&linked))?;
+        check(marketer, &linked, above(&linked))?;
         let expected: f64 = linked.iter().sum();
         prop_assert!((marketer.fact("expected_records").unwrap() - expected).abs() < 1e-9);
         let short = people_of(&records, |r| fits(r) < group(&records, r).len());
@@ -147,18 +165,21 @@ proptest! {
         prop_assert_eq!(journalist.fact("fewest_fitting"), Some(fewest as f64));
         let uncovered = people_of(&people, |p| !records.iter().any(|r| admits_all(&r.0, &p.0)));
         prop_assert_eq!(journalist.fact("uncovered"), Some(uncovered));
-        // The risk of each record is also that of its group.
+        // The risk of each record equals that of its group.
         for (row, &group) in adversary.release.groups.of_row.iter().enumerate() {
-            let cells: Vec<Option<&str>> = release.row(row).iter().zip(&release.columns)
-                .map(|(&code, c)| (code != 0).then(|| c.texts[code as usize].as_str())).collect();
-            let same = |r: &&Record| r.0.iter().map(Option::as_deref).eq(cells[..4].iter().copied());
+            let codes = release.row(row).iter().zip(&release.columns);
+            let cells: Vec<Option<&str>> = codes
+                .map(|(&code, c)| (code != 0).then(|| c.texts[code as usize].as_str()))
+                .collect();
+            let same =
+                |r: &&Record| r.0.iter().map(Option::as_deref).eq(cells[..4].iter().copied());
             let record = records.iter().find(same).unwrap();
             prop_assert_eq!(journalist.by_group[group as usize], chance(record));
         }
     }
 
     #[test]
-    fn homogeneity_is_that_of_all_pairs(records in published(), t in 1u32..5) {
+    fn homogeneity_equals_that_of_all_pairs(records in published(), t in 1u32..5) {
         let (specs, missing) = (specs(), missing());
         let release = table(&COLUMNS, &records);
         let adversary = Adversary::new(Published::new(&release, &specs), &missing);
@@ -167,23 +188,31 @@ proptest! {
         prop_assert_eq!(answer.findings.len(), 2);
         for (column, finding) in answer.findings.iter().enumerate() {
             let most = |r: &Record| {
-                let values: Vec<_> = group(&records, r).iter().map(|r| r.1[column].clone()).collect();
+                let values: Vec<_> =
+                    group(&records, r).iter().map(|r| r.1[column].clone()).collect();
                 (values.iter().map(|v| count(v, &values)).max().unwrap(), values.len() as u64)
             };
-            let risks: Vec<f64> = records.iter().map(|r| most(r).0 as f64 / most(r).1 as f64).collect();
-            let at_risk = records.iter().filter(|r| most(r).0 * 4 >= u64::from(t) * most(r).1).count();
-            says(finding, &risks, at_risk)?;
-            prop_assert_eq!(finding.fact("certain"), Some(people_of(&records, |r| most(r).0 == most(r).1)));
+            let risk = |r: &Record| most(r).0 as f64 / most(r).1 as f64;
+            let risks: Vec<f64> = records.iter().map(risk).collect();
+            let is_at_risk = |r: &&Record| most(r).0 * 4 >= u64::from(t) * most(r).1;
+            check(finding, &risks, records.iter().filter(is_at_risk).count())?;
+            let certain = people_of(&records, |r| most(r).0 == most(r).1);
+            prop_assert_eq!(finding.fact("certain"), Some(certain));
         }
     }
 
     #[test]
-    fn skewness_is_that_of_all_pairs(records in published(), people in population(), t in 1u64..5, known in any::<bool>()) {
+    fn skewness_equals_that_of_all_pairs(
+        records in published(),
+        people in population(),
+        t in 1u64..5,
+        known in any::<bool>(),
+    ) {
         let (specs, missing) = (specs(), missing());
         let release = table(&COLUMNS, &records);
-        let everybody = table(&COLUMNS[..5], &people);
+        let population = table(&COLUMNS[..5], &people);
         let mut adversary = Adversary::new(Published::new(&release, &specs), &missing);
-        adversary.set_population(known.then_some(&everybody));
+        adversary.set_population(known.then_some(&population));
         let finding = &run("skewness", &adversary, Some(t as f64)).findings[0];
         let own: Vec<Option<String>> = records.iter().map(|r| r.1[0].clone()).collect();
         let theirs: Vec<Option<String>> = people.iter().map(|r| r.1[0].clone()).collect();
@@ -191,7 +220,8 @@ proptest! {
         let prior = if usable { &theirs } else { &own };
         prop_assert_eq!(finding.notes.last().unwrap().contains("population"), usable);
         let all = prior.len() as u64;
-        // Rise as numerator and denominator, and the share of the prior ruled out.
+        // The increase as numerator and denominator, the share of the prior that is ruled out, and
+        // the greatest difference.
         let judge = |r: &Record| {
             let values: Vec<_> = group(&records, r).iter().map(|r| r.1[0].clone()).collect();
             let n = values.len() as u64;
@@ -203,49 +233,70 @@ proptest! {
                 .fold(0.0, f64::max);
             (rises, out, difference)
         };
-        let rise = |r: &Record| judge(r).0.iter().map(|(a, b)| *a as f64 / *b as f64).fold(0.0, f64::max);
+        let rise = |r: &Record| {
+            judge(r).0.iter().map(|(a, b)| *a as f64 / *b as f64).fold(0.0, f64::max)
+        };
         let risks: Vec<f64> = records.iter().map(rise).collect();
-        let at_risk = records.iter().filter(|r| judge(r).0.iter().any(|(a, b)| *a >= t * b)).count();
-        says(finding, &risks, at_risk)?;
+        let is_at_risk = |r: &&Record| judge(r).0.iter().any(|(a, b)| *a >= t * b);
+        check(finding, &risks, records.iter().filter(is_at_risk).count())?;
+        let fact = |name: &str| finding.fact(name).unwrap();
         let worst = |of: &dyn Fn(&Record) -> f64| records.iter().map(of).fold(0.0, f64::max);
-        prop_assert!((finding.fact("greatest_difference").unwrap() - worst(&|r| judge(r).2)).abs() < 1e-12);
-        prop_assert!((finding.fact("excluded_worst").unwrap() - worst(&|r| judge(r).1)).abs() < 1e-12);
-        prop_assert_eq!(finding.fact("excluded_people"), Some(people_of(&records, |r| judge(r).1 > 0.0)));
+        prop_assert!((fact("greatest_difference") - worst(&|r| judge(r).2)).abs() < 1e-12);
+        prop_assert!((fact("excluded_worst") - worst(&|r| judge(r).1)).abs() < 1e-12);
+        prop_assert_eq!(fact("excluded_people"), people_of(&records, |r| judge(r).1 > 0.0));
         let average = records.iter().map(|r| judge(r).1).sum::<f64>() / records.len() as f64;
-        prop_assert!((finding.fact("excluded_average").unwrap() - average).abs() < 1e-12);
+        prop_assert!((fact("excluded_average") - average).abs() < 1e-12);
     }
 
     #[test]
-    fn proximity_is_that_of_all_guesses(records in published(), width in 0i64..6, relative in any::<bool>()) {
+    fn proximity_equals_that_of_all_guesses(
+        records in published(),
+        width in 0i64..6,
+        relative in any::<bool>(),
+    ) {
         let (specs, missing) = (specs(), missing());
         let release = table(&COLUMNS, &records);
         let mut adversary = Adversary::new(Published::new(&release, &specs), &missing);
-        let epsilon = if relative { Epsilon::Relative(width as f64 / 10.0) } else { Epsilon::Absolute(width as f64 / 2.0) };
+        let epsilon = match relative {
+            true => Epsilon::Relative(width as f64 / 10.0),
+            false => Epsilon::Absolute(width as f64 / 2.0),
+        };
         adversary.epsilon.insert("income".to_owned(), epsilon);
         let answer = run("proximity", &adversary, Some(0.5));
-        prop_assert_eq!(answer.skipped.len(), 1, "disease is no number");
+        prop_assert_eq!(answer.skipped.len(), 1, "disease is not numeric");
         let finding = &answer.findings[0];
-        // The best guess may be moved until its interval begins at a value.
+        // The interval of the best guess can be shifted until it begins at a value.
         let near = |low: i64, x: i64| {
-            x >= low && if relative { x * (10 - width) <= low * (10 + width) } else { x - low <= width }
+            let within = match relative {
+                true => x * (10 - width) <= low * (10 + width),
+                false => x - low <= width,
+            };
+            x >= low && within
         };
         let best = |r: &Record| {
             let all = group(&records, r);
-            let numbers: Vec<i64> = all.iter().filter_map(|r| r.1[1].as_ref()?.parse().ok()).collect();
-            let most = numbers.iter().map(|&low| numbers.iter().filter(|&&x| near(low, x)).count()).max();
+            let numbers: Vec<i64> =
+                all.iter().filter_map(|r| r.1[1].as_ref()?.parse().ok()).collect();
+            let close = |low: i64| numbers.iter().filter(|&&x| near(low, x)).count();
+            let most = numbers.iter().map(|&low| close(low)).max();
             (most.unwrap_or(0), all.len())
         };
         let risks: Vec<f64> = records.iter().map(|r| best(r).0 as f64 / best(r).1 as f64).collect();
         let at_risk = records.iter().filter(|r| 2 * best(r).0 >= best(r).1).count();
-        says(finding, &risks, at_risk)?;
-        prop_assert_eq!(finding.fact("certain"), Some(people_of(&records, |r| best(r).0 == best(r).1)));
+        check(finding, &risks, at_risk)?;
+        let certain = people_of(&records, |r| best(r).0 == best(r).1);
+        prop_assert_eq!(finding.fact("certain"), Some(certain));
     }
 
     #[test]
-    fn the_equijoin_is_that_of_all_pairs(records in published(), people in population(), shared in 1usize..5) {
+    fn equijoin_equals_that_of_all_pairs(
+        records in published(),
+        people in population(),
+        shared in 1usize..5,
+    ) {
         let (specs, missing) = (specs(), missing());
         let release = table(&COLUMNS, &records);
-        // The external table lacks the last columns; what it lacks may be anything.
+        // The external table lacks the last columns, so they match any value.
         let people: Vec<Record> = people.into_iter().map(|(mut cells, _)| {
             cells.truncate(shared);
             (cells, Vec::new())
@@ -261,33 +312,39 @@ proptest! {
         let chance = |n: usize| if n == 0 { 0.0 } else { 1.0 / n as f64 };
         let risks: Vec<f64> = people.iter().map(|p| chance(candidates(p).len())).collect();
         let identity = &answer.findings[0];
-        says(identity, &risks, people.iter().filter(|p| (1..=2).contains(&candidates(p).len())).count())?;
-        prop_assert_eq!(identity.fact("one_record"), Some(people_of(&people, |p| candidates(p).len() == 1)));
-        prop_assert_eq!(identity.fact("unmatched"), Some(people_of(&people, |p| candidates(p).is_empty())));
+        let found = people.iter().filter(|p| (1..=2).contains(&candidates(p).len())).count();
+        check(identity, &risks, found)?;
+        let with = |n: usize| Some(people_of(&people, |p| candidates(p).len() == n));
+        prop_assert_eq!(identity.fact("one_record"), with(1));
+        prop_assert_eq!(identity.fact("unmatched"), with(0));
         prop_assert_eq!(identity.fact("further_columns"), Some(3.0));
         let groups = |p: &Record| {
-            let mut cells: Vec<&[Option<String>]> = candidates(p).iter().map(|r| &r.0[..shared]).collect();
+            let mut cells: Vec<&[Option<String>]> =
+                candidates(p).iter().map(|r| &r.0[..shared]).collect();
             cells.sort();
             cells.dedup();
             cells.len()
         };
         prop_assert_eq!(identity.fact("one_group"), Some(people_of(&people, |p| groups(p) == 1)));
-        let fitting = |r: &Record| people.iter().filter(|p| admits_all(&r.0, &p.0)).count();
-        prop_assert_eq!(identity.fact("records_of_one_person"), Some(people_of(&records, |r| fitting(r) == 1)));
+        let matching = |r: &Record| people.iter().filter(|p| admits_all(&r.0, &p.0)).count();
+        let of_one = people_of(&records, |r| matching(r) == 1);
+        prop_assert_eq!(identity.fact("records_of_one_person"), Some(of_one));
         for (column, finding) in answer.findings[1..].iter().enumerate() {
             let best = |p: &Record| {
                 let values: Vec<_> = candidates(p).iter().map(|r| r.1[column].clone()).collect();
                 (values.iter().map(|v| count(v, &values)).max().unwrap_or(0), values.len() as u64)
             };
-            let risks: Vec<f64> = people.iter().map(|p| best(p).0 as f64 / best(p).1.max(1) as f64).collect();
-            let at_risk = people.iter().filter(|p| best(p).1 > 0 && 2 * best(p).0 >= best(p).1).count();
-            says(finding, &risks, at_risk)?;
-            prop_assert_eq!(finding.fact("certain"), Some(people_of(&people, |p| best(p).0 > 0 && best(p).0 == best(p).1)));
+            let risk = |p: &Record| best(p).0 as f64 / best(p).1.max(1) as f64;
+            let risks: Vec<f64> = people.iter().map(risk).collect();
+            let is_at_risk = |p: &&Record| best(p).1 > 0 && 2 * best(p).0 >= best(p).1;
+            check(finding, &risks, people.iter().filter(is_at_risk).count())?;
+            let certain = people_of(&people, |p| best(p).0 > 0 && best(p).0 == best(p).1);
+            prop_assert_eq!(finding.fact("certain"), Some(certain));
         }
     }
 
     #[test]
-    fn the_intersection_for_targets_is_that_of_all_pairs(
+    fn intersection_for_targets_equals_that_of_all_pairs(
         one in published(), two in published(), people in population(), t in 1u64..4,
     ) {
         let (specs, missing) = (specs(), missing());
@@ -298,42 +355,46 @@ proptest! {
         adversary.set_population(Some(&targets));
         adversary.second = Some(Published::new(&second, &specs));
         let answer = run("intersection", &adversary, Some(1.0 / t as f64));
-        let finding = answer.findings.iter().find(|f| f.column.as_deref() == Some("disease")).unwrap();
-        let (mut risks, mut at_risk, mut apart, mut alone) = (Vec::new(), 0, 0, 0);
+        let is_disease = |f: &&Finding| f.column.as_deref() == Some("disease");
+        let finding = answer.findings.iter().find(is_disease).unwrap();
+        let (mut risks, mut at_risk, mut not_in_both, mut certain) = (Vec::new(), 0, 0, 0);
         for person in &people {
             let v1 = open(&one, |r| admits_all(&r.0, &person.0));
             let v2 = open(&two, |r| admits_all(&r.0, &person.0));
             let left = v1.iter().filter(|v| v2.contains(v)).count();
             if left == 0 {
-                apart += 1;
+                not_in_both += 1;
                 continue;
             }
             risks.push(1.0 / left as f64);
             at_risk += usize::from(left as u64 <= t && v1.len() as u64 > t && v2.len() as u64 > t);
-            alone += u64::from(v1.len() == 1 || v2.len() == 1);
+            certain += u64::from(v1.len() == 1 || v2.len() == 1);
         }
-        says(finding, &risks, at_risk)?;
-        prop_assert_eq!(finding.fact("not_in_both"), Some(f64::from(apart)));
-        prop_assert_eq!(finding.fact("certain_alone"), Some(alone as f64));
+        check(finding, &risks, at_risk)?;
+        prop_assert_eq!(finding.fact("not_in_both"), Some(f64::from(not_in_both)));
+        prop_assert_eq!(finding.fact("certain_alone"), Some(certain as f64));
     }
 
     #[test]
-    fn the_intersection_without_targets_is_that_of_all_pairs_of_groups(
+    fn intersection_without_targets_equals_that_of_all_pairs_of_groups(
         one in published(), two in published(), shared in 1usize..5,
     ) {
         let (specs, missing) = (specs(), missing());
         let first = table(&COLUMNS, &one);
         // The second release has fewer quasi-identifiers.
-        let two: Vec<Record> = two.into_iter().map(|(quasi, private)| (quasi[..shared].to_vec(), private)).collect();
+        let fewer = |(quasi, private): Record| (quasi[..shared].to_vec(), private);
+        let two: Vec<Record> = two.into_iter().map(fewer).collect();
         let second = table(&[&COLUMNS[..shared], &COLUMNS[4..]].concat(), &two);
         let mut adversary = Adversary::new(Published::new(&first, &specs), &missing);
         let fewer: Vec<ColumnSpec> = specs[..shared].to_vec();
         adversary.second = Some(Published::new(&second, &fewer));
         let answer = run("intersection", &adversary, None);
-        let finding = answer.findings.iter().find(|f| f.column.as_deref() == Some("disease")).unwrap();
-        let (mut risks, mut at_risk, mut apart, mut alone) = (Vec::new(), 0, 0, 0);
+        let is_disease = |f: &&Finding| f.column.as_deref() == Some("disease");
+        let finding = answer.findings.iter().find(is_disease).unwrap();
+        let (mut risks, mut at_risk, mut not_in_both, mut certain) = (Vec::new(), 0, 0, 0);
         let wide = |cells: &Cells| -> Cells {
-            cells.iter().cloned().chain(std::iter::repeat_n(Some("*".to_owned()), 4 - cells.len())).collect()
+            let stars = std::iter::repeat_n(Some("*".to_owned()), 4 - cells.len());
+            cells.iter().cloned().chain(stars).collect()
         };
         for record in &one {
             let v1 = open(&one, |r| r.0 == record.0);
@@ -349,21 +410,21 @@ proptest! {
                 single |= v1.len() == 1 || v2.len() == 1;
             }
             if fewest == usize::MAX {
-                apart += 1;
+                not_in_both += 1;
                 continue;
             }
             risks.push(1.0 / fewest as f64);
             at_risk += usize::from(both);
-            alone += u64::from(single);
+            certain += u64::from(single);
         }
-        says(finding, &risks, at_risk)?;
-        prop_assert_eq!(finding.fact("not_in_both"), Some(f64::from(apart)));
-        prop_assert_eq!(finding.fact("certain_alone"), Some(alone as f64));
+        check(finding, &risks, at_risk)?;
+        prop_assert_eq!(finding.fact("not_in_both"), Some(f64::from(not_in_both)));
+        prop_assert_eq!(finding.fact("certain_alone"), Some(certain as f64));
     }
 }
 
 #[test]
-fn every_attack_says_what_it_is_about_and_what_it_needs() {
+fn every_attack_has_texts_and_checks_its_threshold() {
     assert_eq!(NAMES, COLUMNS[..4]);
     for card in ATTACKS {
         assert!(
@@ -371,7 +432,11 @@ fn every_attack_says_what_it_is_about_and_what_it_needs() {
             "{}",
             card.name
         );
-        assert!(card.threshold(None).is_ok() && card.threshold(Some(-1.0)).is_err(), "{}", card.name);
+        assert!(
+            card.threshold(None).is_ok() && card.threshold(Some(-1.0)).is_err(),
+            "{}",
+            card.name
+        );
     }
     assert!(Card::find("prosecuter").unwrap_err().advice().unwrap().contains("prosecutor"));
 }

@@ -1,6 +1,6 @@
-//! The join of a release with a table of plain values, against looking at every pair.
+//! Compares the join of a release and a table of original values with all pairs of records.
 
-use crate::common::{Cells, folded};
+use crate::common::{Cells, cases, folded};
 use incrowd_audit::cover;
 use incrowd_core::{ColumnSpec, Folded, HierarchySpec, Kind, Silent};
 use proptest::prelude::*;
@@ -8,8 +8,8 @@ use proptest::prelude::*;
 pub(crate) const NAMES: [&str; 4] = ["age", "place", "country", "born"];
 const PLACES: &str = "a;A;*\nb;A;*\nc;B;*\nd;B;*\n";
 
-/// The label under which missing values are published.
-pub(crate) const LOST: &str = "?";
+/// The text with which missing values are published.
+pub(crate) const MISSING_TEXT: &str = "?";
 
 pub(crate) fn specs() -> Vec<ColumnSpec> {
     let kind = |kind| ColumnSpec { kind: Some(kind), ..ColumnSpec::default() };
@@ -22,10 +22,10 @@ pub(crate) fn specs() -> Vec<ColumnSpec> {
     ]
 }
 
-/// Whether a cell admits a value, from the texts alone.
+/// Returns whether a cell covers a value, from the texts alone.
 fn admits(column: usize, cell: Option<&str>, value: Option<&str>) -> bool {
     let (Some(cell), Some(value)) = (cell, value) else {
-        return cell == Some("*") || (value.is_none() && matches!(cell, None | Some(LOST)));
+        return cell == Some("*") || (value.is_none() && matches!(cell, None | Some(MISSING_TEXT)));
     };
     if cell == "*" {
         return true;
@@ -39,10 +39,14 @@ fn admits(column: usize, cell: Option<&str>, value: Option<&str>) -> bool {
             }
             None => cell.parse::<f64>().is_ok_and(|c| value.parse() == Ok(c)),
         },
-        1 => PLACES.lines().any(|l| l.split(';').next() == Some(value) && l.split(';').any(|n| n == cell)),
-        2 if cell.starts_with('{') => cell[1..cell.len() - 1].split(", ").any(|member| member == value),
+        1 => PLACES
+            .lines()
+            .any(|l| l.split(';').next() == Some(value) && l.split(';').any(|n| n == cell)),
+        2 if cell.starts_with('{') => {
+            cell[1..cell.len() - 1].split(", ").any(|member| member == value)
+        }
         2 => cell == value,
-        // Dates written alike in length compare as texts.
+        // Dates of equal length compare like texts.
         _ => match cell.strip_prefix('[') {
             Some(range) => {
                 let (lo, hi) = range.trim_end_matches(']').split_once(", ").unwrap();
@@ -54,13 +58,14 @@ fn admits(column: usize, cell: Option<&str>, value: Option<&str>) -> bool {
 }
 
 fn cell(choices: &'static [&'static str]) -> impl Strategy<Value = Option<String>> {
-    prop_oneof![9 => prop::sample::select(choices).prop_map(|c| Some(c.to_owned())), 1 => Just(None)]
+    let present = prop::sample::select(choices).prop_map(|c| Some(c.to_owned()));
+    prop_oneof![9 => present, 1 => Just(None)]
 }
 
 pub(crate) fn releases() -> impl Strategy<Value = Vec<Cells>> {
     let record = (
-        cell(&["*", "1", "[1, 2]", "[2, 4]", "[0, 9]", "[7, 8]", "3", LOST]),
-        cell(&["*", "A", "B", "a", "c", "d", LOST]),
+        cell(&["*", "1", "[1, 2]", "[2, 4]", "[0, 9]", "[7, 8]", "3", MISSING_TEXT]),
+        cell(&["*", "A", "B", "a", "c", "d", MISSING_TEXT]),
         cell(&["*", "{p, q}", "{q, z}", "p", "r", "zz", "{y, z}", "{?, r}"]),
         cell(&["*", "2001-01-01", "[2001-01-01, 2001-06-30]", "[2001-02-01, 2002-01-01]"]),
     );
@@ -77,50 +82,54 @@ pub(crate) fn tables() -> impl Strategy<Value = Vec<Cells>> {
     prop::collection::vec(record.prop_map(|(a, b, c, d)| vec![a, b, c, d]), 0..20)
 }
 
-/// Cells that are read in every column, so that none is refused as unreadable.
+/// Returns cells that can be read in every column.
 pub(crate) fn readable() -> Cells {
     ["[0, 4]", "A", "{p, q, r, s}", "[2001-01-01, 2002-01-01]"].map(|c| Some(c.into())).to_vec()
 }
 
-/// A person all of whose values fit.
-pub(crate) fn somebody() -> Cells {
+/// Returns a person with values that match in every column.
+pub(crate) fn matching_person() -> Cells {
     ["1", "a", "p", "2001-01-01"].map(|c| Some(c.into())).to_vec()
 }
 
-fn alike(release: &Folded, a: &Cells, row: usize) -> bool {
+fn is_row(release: &Folded, a: &Cells, row: usize) -> bool {
     release.row(row).iter().zip(&release.columns).zip(a).all(|((&code, column), cell)| {
         (code != 0).then(|| column.texts[code as usize].as_str()) == cell.as_deref()
     })
 }
 
-/// `{?, r}` admits missing values too: the label stands for one more value of the set.
+/// `{?, r}` covers missing values too: their text is a member of the set.
 pub(crate) fn admits_all(cells: &Cells, values: &Cells) -> bool {
-    let lost_in_set = |c: usize| c == 2 && values[c].is_none() && cells[c].as_deref() == Some("{?, r}");
-    (0..values.len()).all(|c| lost_in_set(c) || admits(c, cells[c].as_deref(), values[c].as_deref()))
+    let lost_in_set =
+        |c: usize| c == 2 && values[c].is_none() && cells[c].as_deref() == Some("{?, r}");
+    (0..values.len())
+        .all(|c| lost_in_set(c) || admits(c, cells[c].as_deref(), values[c].as_deref()))
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3000) })]
+    #![proptest_config(cases(3000))]
 
     #[test]
-    fn the_join_is_that_of_all_pairs(records in releases(), people in tables()) {
+    fn the_join_equals_that_of_all_pairs(records in releases(), people in tables()) {
         let (mut records, mut people) = (records, people);
         records.push(readable());
-        people.push(somebody());
+        people.push(matching_person());
         let (release, table) = (folded(&NAMES, &records), folded(&NAMES, &people));
-        let (join, covered) = cover(&release, &specs(), &table, LOST, &Silent).unwrap();
+        let (join, covered) = cover(&release, &specs(), &table, MISSING_TEXT, &Silent).unwrap();
         for record in &records {
-            let row = (0..release.rows()).find(|&row| alike(&release, record, row)).unwrap();
+            let row = (0..release.rows()).find(|&row| is_row(&release, record, row)).unwrap();
             let group = join.groups.of_row[row] as usize;
             let expected = people.iter().filter(|person| admits_all(record, person)).count();
             prop_assert_eq!(covered.group_records[group], expected as u64);
         }
         let mut uncovered = 0;
         for person in &people {
-            let row = (0..table.rows()).find(|&row| alike(&table, person, row)).unwrap();
+            let row = (0..table.rows()).find(|&row| is_row(&table, person, row)).unwrap();
             let vector = join.vectors.of_row[row] as usize;
-            let candidates: Vec<&Cells> = records.iter().filter(|r| admits_all(r, person)).collect();
-            let groups = (0..candidates.len()).filter(|&i| !candidates[..i].contains(&candidates[i])).count();
+            let candidates: Vec<&Cells> =
+                records.iter().filter(|r| admits_all(r, person)).collect();
+            let is_first = |&i: &usize| !candidates[..i].contains(&candidates[i]);
+            let groups = (0..candidates.len()).filter(is_first).count();
             prop_assert_eq!(covered.vector_records[vector], candidates.len() as u64);
             prop_assert_eq!(covered.vector_groups[vector], groups as u64);
             uncovered += u64::from(candidates.is_empty());
@@ -130,57 +139,74 @@ proptest! {
 }
 
 #[test]
-fn a_label_without_its_hierarchy_is_not_read_as_covering_nobody() {
+fn a_label_without_its_hierarchy_is_an_error() {
     let one = |cells: [&str; 1]| vec![cells.map(|c| Some(c.to_owned())).to_vec()];
-    let (release, table) = (folded(&["place"], &one(["Europe"])), folded(&["place"], &one(["France"])));
-    let error = cover(&release, &[ColumnSpec::default()], &table, LOST, &Silent).unwrap_err();
+    let (release, table) =
+        (folded(&["place"], &one(["Europe"])), folded(&["place"], &one(["France"])));
+    let error =
+        cover(&release, &[ColumnSpec::default()], &table, MISSING_TEXT, &Silent).unwrap_err();
     assert!(error.advice().unwrap().contains("hierarch"), "{error}");
     assert!(!error.message().contains("Europe") && !error.message().contains("France"));
     let stars = folded(&["place"], &one(["*"]));
-    let (_, covered) = cover(&stars, &[ColumnSpec::default()], &table, LOST, &Silent).unwrap();
+    let (_, covered) =
+        cover(&stars, &[ColumnSpec::default()], &table, MISSING_TEXT, &Silent).unwrap();
     assert_eq!(covered.group_records, [1]);
 }
 
 #[test]
-fn odd_values_of_the_table_do_not_change_how_the_release_is_read() {
+fn unusual_values_of_the_table_do_not_change_how_the_release_is_read() {
     let table = |values: &[&str]| {
         folded(&["age"], &values.iter().map(|v| vec![Some((*v).to_owned())]).collect::<Vec<_>>())
     };
     let release = table(&["[20, 40]", "50"]);
-    let (join, covered) =
-        cover(&release, &[ColumnSpec::default()], &table(&["30", "n/k", "50"]), LOST, &Silent).unwrap();
+    let (join, covered) = cover(
+        &release,
+        &[ColumnSpec::default()],
+        &table(&["30", "n/k", "50"]),
+        MISSING_TEXT,
+        &Silent,
+    )
+    .unwrap();
     assert_eq!((covered.group_records.as_slice(), covered.uncovered), (&[1, 1][..], 1));
-    assert_eq!((join.strange, join.unread), (vec![1], vec![0]));
-    assert!(cover(&release, &[ColumnSpec::default()], &table(&["n/k"]), LOST, &Silent).is_err());
+    assert_eq!((join.foreign, join.unread), (vec![1], vec![0]));
+    assert!(
+        cover(&release, &[ColumnSpec::default()], &table(&["n/k"]), MISSING_TEXT, &Silent).is_err()
+    );
 }
 
-/// 100,000 groups, 100,000 rows, eight columns: `cargo test --release -p incrowd-audit -- --ignored --nocapture`.
+/// 100,000 groups, 100,000 rows, eight columns: `cargo test --release -p incrowd-audit -- --ignored
+/// --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn a_hundred_thousand_groups_and_rows_join_in_seconds() {
     let mut state = 1u64;
     let mut draw = |n: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % n
     };
     let sizes = [100, 1000, 50, 20, 10, 8, 5, 2];
     let mut table = Folded::default();
     let mut release = Folded::default();
     for (i, &size) in sizes.iter().enumerate() {
-        let texts = std::iter::once(String::new()).chain((0..size).map(|v| v.to_string())).collect();
+        let texts =
+            std::iter::once(String::new()).chain((0..size).map(|v| v.to_string())).collect();
         table.columns.push(incrowd_core::FoldedColumn { name: format!("q{i}"), texts });
         release
             .columns
             .push(incrowd_core::FoldedColumn { name: format!("q{i}"), texts: vec![String::new()] });
     }
-    let mut known: Vec<std::collections::HashMap<String, u32>> = vec![Default::default(); sizes.len()];
+    let mut known: Vec<std::collections::HashMap<String, u32>> =
+        vec![Default::default(); sizes.len()];
     for _ in 0..100_000 {
         for (i, &size) in sizes.iter().enumerate() {
-            // Skewed values, and an interval around each that is wide as Mondrian makes it.
+            // Skewed values, each with an interval of the width that Mondrian would create.
             let value = draw(size).min(draw(size));
             table.codes.push(value as u32 + 1);
-            let (lo, hi) =
-                (value.saturating_sub(draw(size / 8 + 1)), (value + draw(size / 8 + 1)).min(size - 1));
+            let (lo, hi) = (
+                value.saturating_sub(draw(size / 8 + 1)),
+                (value + draw(size / 8 + 1)).min(size - 1),
+            );
             let text = if lo == hi { lo.to_string() } else { format!("[{lo}, {hi}]") };
             let texts = &mut release.columns[i].texts;
             let code = *known[i].entry(text.clone()).or_insert_with(|| {
@@ -192,9 +218,10 @@ fn a_hundred_thousand_groups_and_rows_join_in_seconds() {
         table.weights.push(1);
         release.weights.push(5);
     }
-    let specs = vec![ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() }; sizes.len()];
+    let specs =
+        vec![ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() }; sizes.len()];
     let began = std::time::Instant::now();
-    let (join, covered) = cover(&release, &specs, &table, LOST, &Silent).unwrap();
+    let (join, covered) = cover(&release, &specs, &table, MISSING_TEXT, &Silent).unwrap();
     let pairs: u64 = covered.group_vectors.iter().sum();
     println!(
         "{} groups, {} vectors, {pairs} pairs: {:?}",

@@ -1,4 +1,5 @@
-//! Judging releases: against worked cases, against a slow obvious twin, and with corrupted releases.
+//! Tests of verification, attacks and measures: with published examples, with slow reference
+//! implementations, and with modified releases.
 
 mod attack;
 mod common;

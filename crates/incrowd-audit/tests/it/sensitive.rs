@@ -1,10 +1,12 @@
-//! p-sensitive, (p,α)- and (p⁺,α)-sensitive k-anonymity: the paper's own tables, then releases judged by an independent
-//! prototype.
+//! p-sensitive, (p,α)- and (p⁺,α)-sensitive k-anonymity: the tables of the paper, and releases
+//! that were verified by an independent prototype.
 
 use incrowd_audit::attack::{Adversary, Card, Published};
 use incrowd_audit::{Verification, verify};
 use incrowd_core::model::Promise;
-use incrowd_core::{Categories, ColumnSpec, Dataset, Folded, Publish, SensitiveSpec, Silent, Value};
+use incrowd_core::{
+    Categories, ColumnSpec, Dataset, Folded, Publish, SensitiveSpec, Silent, Value,
+};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -48,14 +50,15 @@ fn promises(case: &Json) -> [(&'static str, Promise); 4] {
     ]
 }
 
-/// The release with its last column sensitive.
+/// Verifies a release whose last column is sensitive.
 fn judge(rows: &[Vec<String>], spec: &SensitiveSpec, promises: &[Promise]) -> Verification {
     let width = rows[0].len();
     let names: Vec<String> = (0..width).map(|i| format!("c{i}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let cells = rows.iter().map(|row| row.iter().map(|cell| Some(cell.as_str())).collect());
     let folded = Folded::from_records(&names, cells, false);
-    let release = Dataset::of_release(folded, width - 1, &[spec]).map_err(|e| e.misfit.error).unwrap();
+    let release =
+        Dataset::of_release(folded, width - 1, &[spec]).map_err(|e| e.misfit.error).unwrap();
     verify(&release, promises, None).unwrap()
 }
 
@@ -67,10 +70,11 @@ fn check(name: &str, case: &Json, list: &Json) {
     for (key, judgement) in keys.iter().zip(&found.judgements) {
         assert_eq!(judgement.holds, case["verdict"][key].as_bool().unwrap(), "{name}: {key}");
     }
-    // With everything asked for that can be, the worst group is at the reported minimum.
+    // If a parameter is impossibly large, the reported value is the minimum over the groups.
     let own = if case["sa"].is_object() { &case["sa"] } else { case };
-    let alone = |model: &str, param: &str| {
-        let mut params = vec![("p".to_owned(), Value::Integer(1)), ("k".to_owned(), Value::Integer(1))];
+    let minimum = |model: &str, param: &str| {
+        let mut params =
+            vec![("p".to_owned(), Value::Integer(1)), ("k".to_owned(), Value::Integer(1))];
         if model != "p-sensitive" {
             params.push(("alpha".to_owned(), Value::Real(0.0)));
         }
@@ -79,12 +83,19 @@ fn check(name: &str, case: &Json, list: &Json) {
         let promise = Promise::new(model, params).unwrap();
         judge(&rows, &spec, &[promise]).judgements[0].have
     };
-    assert_eq!(alone("p-sensitive", "p"), own["min_distinct"].as_f64().unwrap(), "{name}");
-    assert_eq!(alone("p-plus-alpha-sensitive", "p"), own["min_categories"].as_f64().unwrap(), "{name}");
-    assert!((alone("p-alpha-sensitive", "alpha") - number(&own["min_weight"])).abs() < 1e-12, "{name}");
+    assert_eq!(minimum("p-sensitive", "p"), own["min_distinct"].as_f64().unwrap(), "{name}");
+    assert_eq!(
+        minimum("p-plus-alpha-sensitive", "p"),
+        own["min_categories"].as_f64().unwrap(),
+        "{name}"
+    );
+    assert!(
+        (minimum("p-alpha-sensitive", "alpha") - number(&own["min_weight"])).abs() < 1e-12,
+        "{name}"
+    );
 }
 
-/// The attacks count what the prototype counted.
+/// Compares the results of attacks with those of the prototype.
 fn attacks(name: &str, case: &Json, list: &Json) {
     let rows: Vec<Vec<String>> = case["rows"].as_array().unwrap().iter().map(texts).collect();
     let width = rows[0].len();
@@ -112,8 +123,9 @@ fn attacks(name: &str, case: &Json, list: &Json) {
 }
 
 #[test]
-fn the_papers_tables_2_5_6_7_and_8() {
-    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_tables.json")).unwrap();
+fn tables_2_5_6_7_and_8_of_the_paper() {
+    let vectors: Json =
+        serde_json::from_str(incrowd_testing::fixture("psens_tables.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 10);
     for case in cases {
@@ -124,7 +136,8 @@ fn the_papers_tables_2_5_6_7_and_8() {
 
 #[test]
 fn random_releases_agree_with_the_prototype() {
-    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_checker_random.json")).unwrap();
+    let vectors: Json =
+        serde_json::from_str(incrowd_testing::fixture("psens_checker_random.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 36);
     for (i, case) in cases.iter().enumerate() {
@@ -135,7 +148,8 @@ fn random_releases_agree_with_the_prototype() {
 
 #[test]
 fn weights_are_ordinal() {
-    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_weights.json")).unwrap();
+    let vectors: Json =
+        serde_json::from_str(incrowd_testing::fixture("psens_weights.json")).unwrap();
     for entry in vectors["weights"].as_array().unwrap() {
         let m = entry["categories"].as_u64().unwrap();
         let list: Vec<Vec<String>> = (0..m).map(|i| vec![format!("v{i}")]).collect();
@@ -146,18 +160,24 @@ fn weights_are_ordinal() {
         for (i, weight) in entry["weights"].as_array().unwrap().iter().enumerate() {
             let params = [("p", 1.0), ("k", 1.0), ("alpha", 1e9)];
             let params = params.map(|(name, x)| {
-                (name.to_owned(), if name == "alpha" { Value::Real(x) } else { Value::Integer(x as i64) })
+                (
+                    name.to_owned(),
+                    if name == "alpha" { Value::Real(x) } else { Value::Integer(x as i64) },
+                )
             });
             let promise = Promise::new("p-alpha-sensitive", params).unwrap();
             let found = judge(&[vec!["g".into(), format!("v{i}")]], &spec, &[promise]);
-            assert!((found.judgements[0].have - number(weight)).abs() < 1e-12, "{m} categories, value {i}");
+            assert!(
+                (found.judgements[0].have - number(weight)).abs() < 1e-12,
+                "{m} categories, value {i}"
+            );
         }
     }
 }
 
 #[test]
-fn mean_weight_and_category_share_close_the_gap_the_sum_leaves() {
-    // Nine of ten have HIV; two harmless records would reach any alpha up to 2 in a group of any size.
+fn mean_weight_and_category_share_are_stricter_than_the_sum_of_weights() {
+    // Nine of ten have HIV. Two harmless records reach any alpha up to 2 in a group of any size.
     let list = serde_json::json!([["HIV"], ["Flu", "Cold"]]);
     let spec = SensitiveSpec { categories: Some(categories(&list)), ..SensitiveSpec::default() };
     let mut rows = vec![vec!["g".to_owned(), "HIV".to_owned()]; 18];
@@ -178,7 +198,7 @@ fn mean_weight_and_category_share_close_the_gap_the_sum_leaves() {
 }
 
 #[test]
-fn what_categories_alone_do_not_tell_is_unknown() {
+fn models_about_values_are_undecided_if_only_categories_are_published() {
     let list = serde_json::json!([["HIV", "Cancer"], ["Flu", "Cold"]]);
     let spec = SensitiveSpec {
         categories: Some(categories(&list)),
@@ -198,16 +218,18 @@ fn what_categories_alone_do_not_tell_is_unknown() {
 }
 
 proptest! {
-    /// Who fits which group, person by person and record by record.
+    /// Compares with all pairs of persons and records.
     #[test]
-    fn overlap_is_the_union_of_all_groups_a_person_fits(
+    fn overlap_is_the_union_of_all_groups_that_match_a_person(
         release in prop::collection::vec((0u32..8, 0u32..4, 0usize..4), 1..10),
         people in prop::collection::vec(0u32..12, 1..10),
     ) {
         let values = ["HIV", "Flu", "Cold", "Gout"];
         let cells: Vec<[String; 2]> = release
             .iter()
-            .map(|&(lo, width, value)| [format!("[{lo}, {}]", lo + width), values[value].to_owned()])
+            .map(|&(lo, width, value)| {
+                [format!("[{lo}, {}]", lo + width), values[value].to_owned()]
+            })
             .collect();
         let published = Folded::from_records(
             &["age", "disease"],
@@ -215,19 +237,23 @@ proptest! {
             false,
         );
         let ages: Vec<String> = people.iter().map(u32::to_string).collect();
-        let table = Folded::from_records(&["age"], ages.iter().map(|age| vec![Some(age.as_str())]), false);
-        let specs = [ColumnSpec { kind: Some(incrowd_core::Kind::Numeric), ..ColumnSpec::default() }];
+        let records = ages.iter().map(|age| vec![Some(age.as_str())]);
+        let table = Folded::from_records(&["age"], records, false);
+        let kind = Some(incrowd_core::Kind::Numeric);
+        let specs = [ColumnSpec { kind, ..ColumnSpec::default() }];
         let mut adversary = Adversary::new(Published::new(&published, &specs), &[]);
         adversary.set_population(Some(&table));
         let card = Card::find("overlap").unwrap();
         let answer = (card.run)(&adversary, 1.0, &Silent).unwrap();
         let finding = &answer.findings[0];
-        let (mut worst, mut sum, mut at_risk, mut fit, mut several) = (0.0_f64, 0.0, 0, 0, 0);
+        let (mut worst, mut sum, mut at_risk, mut people_matched, mut several) =
+            (0.0_f64, 0.0, 0, 0, 0);
         for &age in &people {
-            let fits = release.iter().filter(|(lo, width, _)| (*lo..=lo + width).contains(&age));
+            let matching =
+                release.iter().filter(|(lo, width, _)| (*lo..=lo + width).contains(&age));
             let mut counts = [0u32; 4];
             let mut groups: Vec<(u32, u32)> = Vec::new();
-            for &(lo, width, value) in fits {
+            for &(lo, width, value) in matching {
                 counts[value] += 1;
                 groups.push((lo, width));
             }
@@ -240,13 +266,16 @@ proptest! {
             let risk = f64::from(*counts.iter().max().unwrap()) / f64::from(all);
             worst = worst.max(risk);
             sum += risk;
-            fit += 1;
+            people_matched += 1;
             at_risk += u64::from(risk >= 1.0);
             several += u32::from(groups.len() > 1);
         }
-        prop_assert_eq!((finding.of, finding.at_risk), (fit, at_risk));
+        prop_assert_eq!((finding.of, finding.at_risk), (people_matched, at_risk));
         prop_assert!((finding.worst - worst).abs() < 1e-12);
-        prop_assert!(fit == 0 || (finding.average - sum / fit as f64).abs() < 1e-12);
+        prop_assert!(
+            people_matched == 0
+                || (finding.average - sum / people_matched as f64).abs() < 1e-12
+        );
         prop_assert_eq!(finding.fact("several"), Some(f64::from(several)));
     }
 }

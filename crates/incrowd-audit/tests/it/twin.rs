@@ -1,8 +1,8 @@
-//! The verifier against comparing every record with every other.
+//! Compares verification with all pairs of records.
 
 use std::sync::Arc;
 
-use crate::common::{Cells, folded, judge};
+use crate::common::{Cells, cases, folded, judge};
 use incrowd_audit::tally;
 use incrowd_core::dataset::Quasi;
 use incrowd_core::{ColumnSpec, Domain, FoldedColumn, Kind};
@@ -10,40 +10,40 @@ use proptest::prelude::*;
 
 const NAMES: [&str; 4] = ["age", "zip", "sex", "disease"];
 
-/// For every record the number of records that look the same in the first `quasi` columns.
-fn alike(records: &[Cells], quasi: usize) -> Vec<u64> {
+/// Returns, for every record, the number of records with equal cells in the first `quasi` columns.
+fn equal_records(records: &[Cells], quasi: usize) -> Vec<u64> {
     let count = |a: &Cells| records.iter().filter(|b| a[..quasi] == b[..quasi]).count() as u64;
     records.iter().map(count).collect()
 }
 
-fn first_of_its_kind(records: &[Cells], quasi: usize, at: usize) -> bool {
+fn is_first_of_its_group(records: &[Cells], quasi: usize, at: usize) -> bool {
     records[..at].iter().all(|earlier| earlier[..quasi] != records[at][..quasi])
 }
 
 fn releases() -> impl Strategy<Value = Vec<Cells>> {
-    let cell = prop_oneof![
-        4 => prop::sample::select(vec!["*", "[20, 40]", "20", "{a, b}", "816**"]).prop_map(|c| Some(c.to_owned())),
-        1 => Just(None),
-    ];
+    let texts = prop::sample::select(vec!["*", "[20, 40]", "20", "{a, b}", "816**"]);
+    let cell = prop_oneof![4 => texts.prop_map(|c| Some(c.to_owned())), 1 => Just(None)];
     let record = prop::collection::vec(cell, 4);
-    // Repeated records, so that groups grow beyond chance.
+    // Records are repeated to create larger groups.
     prop::collection::vec((record, 1usize..5), 0..14)
-        .prop_map(|rows| rows.into_iter().flat_map(|(r, n)| std::iter::repeat_n(r, n)).collect::<Vec<_>>())
+        .prop_map(|rows| {
+            rows.into_iter().flat_map(|(r, n)| std::iter::repeat_n(r, n)).collect::<Vec<_>>()
+        })
         .prop_shuffle()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
+    #![proptest_config(cases(600))]
 
     #[test]
-    fn verdict_smallest_group_and_groups_are_those_of_all_pairs(
+    fn verdict_smallest_group_and_groups_equal_those_of_all_pairs(
         records in releases(), sensitive in 1usize..4, k in 1u64..7,
     ) {
         let quasi = NAMES.len() - sensitive;
         let verification = judge(&NAMES, &records, sensitive, k);
-        let sizes = alike(&records, quasi);
+        let sizes = equal_records(&records, quasi);
         let groups: Vec<u64> = (0..records.len())
-            .filter(|&i| first_of_its_kind(&records, quasi, i))
+            .filter(|&i| is_first_of_its_group(&records, quasi, i))
             .map(|i| sizes[i])
             .collect();
         let judgement = &verification.judgements[0];
@@ -59,7 +59,7 @@ proptest! {
     }
 
     #[test]
-    fn the_tally_sees_the_groups_of_all_pairs(records in releases(), sensitive in 1usize..4) {
+    fn the_tally_has_the_groups_of_all_pairs(records in releases(), sensitive in 1usize..4) {
         let quasi = NAMES.len() - sensitive;
         let folded = folded(&NAMES, &records);
         let texts = ["", "20", "[20, 40]", "a", "b", "816**"].map(str::to_owned).to_vec();
@@ -71,24 +71,26 @@ proptest! {
                 Quasi {
                     name: (*name).to_owned(),
                     domain: Domain::build(&column, &spec, Some("")).unwrap().0,
-                    leaf_depth: 0, counts: Arc::default(),
-                weight: 1.0,
+                    leaf_depth: 0,
+                    counts: Arc::default(),
+                    weight: 1.0,
+                    original: None,
                 }
             })
             .collect();
-        let sizes = alike(&records, quasi);
+        let sizes = equal_records(&records, quasi);
         let mut expected: Vec<u64> = (0..records.len())
-            .filter(|&i| first_of_its_kind(&records, quasi, i))
+            .filter(|&i| is_first_of_its_group(&records, quasi, i))
             .map(|i| sizes[i])
             .collect();
         expected.sort_unstable();
-        let mut seen = tally(&folded, &domains, 0).unwrap().group_sizes;
-        seen.sort_unstable();
-        prop_assert_eq!(seen, expected);
+        let mut sizes = tally(&folded, &domains, 0).unwrap().group_sizes;
+        sizes.sort_unstable();
+        prop_assert_eq!(sizes, expected);
     }
 }
 
-/// In a typed file a null and an empty text are different things, and whoever reads the release can tell them apart.
+/// In a typed file a null and an empty text are different, and readers of the release see this.
 #[test]
 fn a_null_and_an_empty_text_are_two_groups() {
     let records = vec![vec![None, None], vec![Some(String::new()), None]];
@@ -97,16 +99,18 @@ fn a_null_and_an_empty_text_are_two_groups() {
     assert!(!verification.holds());
 }
 
-/// Rows come in the order in which threads happened to fold them; a manifest must not tell, nor differ from run to run.
+/// The order of rows depends on the threads that read them. A manifest must not depend on it.
 #[test]
-fn the_tally_is_the_same_to_the_last_bit_whatever_the_order_of_rows() {
+fn the_tally_does_not_depend_on_the_order_of_rows() {
     let texts: Vec<String> =
         std::iter::once(String::new()).chain((0..50).map(|i| format!("{}", i * i))).collect();
     let column = FoldedColumn { name: "x".into(), texts };
     let domain = Domain::build(&column, &ColumnSpec::default(), None).unwrap().0;
     let counts = Arc::new([vec![1; 49], vec![0]].concat());
-    let domains = [Quasi { name: "x".into(), domain, leaf_depth: 0, counts, weight: 1.0 }];
-    let records: Vec<Cells> = (0..49).map(|i| vec![Some(format!("[{}, {}]", i, i * i + 7))]).collect();
+    let domains =
+        [Quasi { name: "x".into(), domain, leaf_depth: 0, counts, weight: 1.0, original: None }];
+    let records: Vec<Cells> =
+        (0..49).map(|i| vec![Some(format!("[{}, {}]", i, i * i + 7))]).collect();
     let reversed: Vec<Cells> = records.iter().rev().cloned().collect();
     let sums = |records: &[Cells]| tally(&folded(&["x"], records), &domains, 0).unwrap().columns;
     assert_eq!(sums(&records), sums(&reversed));

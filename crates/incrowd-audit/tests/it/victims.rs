@@ -1,5 +1,5 @@
-//! Attacks are tests too: the papers' own examples, and a planted victim that is found in the weak release and not in the
-//! strong one.
+//! Attacks on the examples of the papers, and on a planted victim who is found in the weak release
+//! but not in the strong one.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,8 @@ use incrowd_audit::attack::{Adversary, Epsilon, External, Finding, Published};
 use incrowd_core::{ColumnSpec, Folded};
 
 fn rows(lines: &str) -> Vec<Cells> {
-    let cells = |line: &str| line.trim().split('|').map(|cell| Some(cell.trim().to_owned())).collect();
+    let cells =
+        |line: &str| line.trim().split('|').map(|cell| Some(cell.trim().to_owned())).collect();
     lines.trim().lines().map(cells).collect()
 }
 
@@ -20,7 +21,7 @@ fn table(names: &[&str], lines: &str) -> Folded {
 static SPECS: LazyLock<Vec<ColumnSpec>> = LazyLock::new(|| vec![ColumnSpec::default(); 2]);
 static MISSING: LazyLock<Vec<String>> = LazyLock::new(missing);
 
-/// The findings of one attack on a release with two quasi-identifiers.
+/// Returns the findings of an attack on a release with two quasi-identifiers.
 fn attack<'a>(name: &str, release: &'a Folded, set: impl Fn(&mut Adversary<'a>)) -> Vec<Finding> {
     let mut adversary = Adversary::new(Published::new(release, &SPECS), &MISSING);
     set(&mut adversary);
@@ -45,10 +46,10 @@ const INPATIENTS: &str = "
     130** | [30, 39]  | Cancer";
 
 #[test]
-fn the_four_anonymous_inpatients_of_machanavajjhala2007() {
+fn homogeneity_on_the_inpatients_of_machanavajjhala2007() {
     let release = table(&CONDITIONS, INPATIENTS);
     let found = &attack("homogeneity", &release, |_| {})[0];
-    // Bob is 31 and lives in 13068: all four records that could be his say cancer.
+    // Bob is 31 and lives in 13068. All four records that match him have cancer.
     assert_eq!((found.worst, found.fact("certain"), found.at_risk), (1.0, Some(4.0), 4));
     assert_eq!(found.average, (8.0 * 0.5 + 4.0) / 12.0);
     assert_eq!(attack("prosecutor", &release, |_| {})[0].worst, 0.25);
@@ -67,12 +68,12 @@ const SALARIES: &str = "
     476** | [30, 39]  | 10";
 
 #[test]
-fn the_three_diverse_salaries_of_li2007() {
+fn proximity_on_the_salaries_of_li2007() {
     let release = table(&["zip", "age", "salary"], SALARIES);
     let near = |adversary: &mut Adversary<'_>| {
         adversary.epsilon.insert("salary".into(), Epsilon::Absolute(1.0));
     };
-    // All salaries differ, and yet Bob, who is in his twenties, earns between 3 and 5 thousand.
+    // All salaries differ, but Bob, who is in his twenties, earns between 3 and 5 thousand.
     assert_eq!(attack("homogeneity", &release, |_| {})[0].fact("certain"), Some(0.0));
     let found = &attack("proximity", &release, near)[0];
     assert_eq!((found.worst, found.fact("certain"), found.at_risk), (1.0, Some(3.0), 3));
@@ -94,7 +95,7 @@ const HOSPITAL: &str = "
     130** | [35, 120] | Viral Infection";
 
 #[test]
-fn alice_of_ganta2008_visited_two_hospitals() {
+fn intersection_on_the_two_hospitals_of_ganta2008() {
     let first = table(&CONDITIONS, &INPATIENTS.replacen("Heart Disease", "AIDS", 1));
     let second = table(&CONDITIONS, HOSPITAL);
     let alice = table(&["age"], "28");
@@ -102,7 +103,7 @@ fn alice_of_ganta2008_visited_two_hospitals() {
         adversary.second = Some(Published::new(&second, &SPECS));
         adversary.external = Some(External { table: &alice, further: 1 });
     })[0];
-    // Three values here and four there have one in common, which neither release tells.
+    // The three values of one release and the four of the other have one value in common.
     assert_eq!((found.at_risk, found.of, found.worst), (1, 1, 1.0));
     let safe = table(&CONDITIONS, &HOSPITAL.replace("Flu", "Viral Infection"));
     let found = &attack("intersection", &first, |adversary| {
@@ -110,17 +111,17 @@ fn alice_of_ganta2008_visited_two_hospitals() {
         adversary.external = Some(External { table: &alice, further: 1 });
     })[0];
     assert_eq!((found.at_risk, found.of, found.worst), (0, 1, 0.5));
-    // Without her data the same pair of groups is the worst case.
-    let found =
-        &attack("intersection", &first, |adversary| adversary.second = Some(Published::new(&second, &SPECS)))
-            [0];
+    // Without a table of people, the same pair of groups is the worst case.
+    let found = &attack("intersection", &first, |adversary| {
+        adversary.second = Some(Published::new(&second, &SPECS))
+    })[0];
     assert_eq!((found.worst, found.by_group[0]), (1.0, 1.0));
     assert!(found.at_risk >= 1);
 }
 
 const NAMES: [&str; 3] = ["age", "sex", "income"];
 
-/// The victim is the woman of 81; in the strong release she stands among others.
+/// The victim is the woman of 81. In the strong release she is in a larger group.
 const WEAK: &str = "
     [20, 40] | f | 10
     [20, 40] | f | 20
@@ -168,30 +169,35 @@ fn a_planted_victim_is_found_in_the_weak_release_only() {
         assert!(strong.worst < 0.5 && strong.by_group[0] < 0.5, "{name} {}", strong.worst);
     }
     let (weak, strong) = (worst("marketer", &weakly, None), worst("marketer", &strongly, None));
-    // Two groups fit three people each, one fits one.
+    // Two groups match three people each, and one group matches one person.
     assert!((weak.average - (4.0 / 3.0 + 1.0) / 5.0).abs() < 1e-12 && strong.average == 1.0 / 7.0);
     let (weak, strong) =
         (worst("skewness", &weakly, Some("income")), worst("skewness", &strongly, Some("income")));
-    // One in five earns 90, and she does for certain.
+    // One in five earns 90. In the weak release the victim does so for certain.
     assert_eq!((weak.worst, strong.worst, strong.at_risk), (5.0, 1.0, 0));
 }
 
 #[test]
-fn what_is_no_number_has_no_neighbours() {
-    for odd in ["nan", "inf", "-inf", "1e999", "02139", "many"] {
-        let release = table(&NAMES, &format!("1 | f | 10\n1 | f | {odd}"));
-        assert!(attack("proximity", &release, |_| {}).is_empty(), "{odd}");
+fn proximity_needs_numbers() {
+    for text in ["nan", "inf", "-inf", "1e999", "02139", "many"] {
+        let release = table(&NAMES, &format!("1 | f | 10\n1 | f | {text}"));
+        assert!(attack("proximity", &release, |_| {}).is_empty(), "{text}");
     }
     let constant = table(&NAMES, "1 | f | 10\n1 | f | 10\n2 | m | 10\n2 | m | ?");
     let found = &attack("proximity", &constant, |_| {})[0];
-    // One value leaves nothing open; a missing value is near no guess.
-    assert_eq!((found.fact("epsilon"), found.fact("certain"), found.average), (Some(0.0), Some(2.0), 0.75));
+    // A single value is certain. A missing value is not near any guess.
+    assert_eq!(
+        (found.fact("epsilon"), found.fact("certain"), found.average),
+        (Some(0.0), Some(2.0), 0.75)
+    );
 }
 
 #[test]
-fn a_release_without_sensitive_columns_is_attacked_by_linkage_alone() {
+fn without_sensitive_columns_only_linkage_attacks_run() {
     let release = table(&["age", "sex"], "1 | f\n1 | f");
-    for (name, findings) in [("prosecutor", 1), ("homogeneity", 0), ("skewness", 0), ("proximity", 0)] {
+    for (name, findings) in
+        [("prosecutor", 1), ("homogeneity", 0), ("skewness", 0), ("proximity", 0)]
+    {
         assert_eq!(attack(name, &release, |_| {}).len(), findings, "{name}");
     }
 }

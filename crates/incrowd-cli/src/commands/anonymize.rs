@@ -7,7 +7,7 @@ use incrowd::{Error, Report};
 
 use crate::args::AnonymizeArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, print_blocks, say};
+use crate::print::{OutputMode, outln, print_blocks};
 use crate::progress::Bar;
 use crate::streams::Outgoing;
 
@@ -19,11 +19,12 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
     }
     let outgoing = Outgoing::of(&mut file.job).map_err(|e| file.provenance.locate(e))?;
     if outgoing.is_some() && mode.json {
-        return Err(Error::job("standard output cannot have both the release and the report")
-            .help("leave --json out, or name a file for the release")
+        return Err(Error::job("standard output cannot contain both the release and the report")
+            .help("remove --json, or write the release to a file")
             .into());
     }
-    let report = incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
+    let report =
+        incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
     if !report.dropped_columns.is_empty() {
         let columns = report.dropped_columns.join(", ");
         mode.note(&format!("not published, because they have no role: {columns}"));
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
     report.warnings.iter().for_each(|warning| mode.note(warning));
     if let Some(outgoing) = outgoing {
         if !outgoing.manifest {
-            mode.note("no manifest is kept; name one with --manifest FILE");
+            mode.note("no manifest is written; name a file with --manifest FILE");
         }
         mode.note(&report.verdict());
         outgoing.send()?;
@@ -48,39 +49,46 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// What would happen: the whole way, in memory, with nothing written.
+/// Runs the job in memory and prints its report. Nothing is written.
 fn dry_run(file: &JobFile, all: bool, mode: OutputMode) -> Result<ExitCode, Failure> {
     let mut job = file.job.clone();
     if job.suppression.is_some() {
-        return Err(Error::job("a dry run draws nothing, and a suppression step does")
-            .help("leave --dry-run out, or compare without the step")
+        return Err(Error::job("a dry run cannot contain a suppression step, which is random")
+            .help("remove --dry-run, or compare without the step")
             .into());
     }
-    // A release in memory has its name only.
+    // The path of a release in memory only determines its format.
     let output = job.output.get_or_insert_with(Default::default);
+    if output.path.as_os_str().is_empty() {
+        output.path = "release.csv".into();
+    }
     (output.report, output.owner_report, output.sign) = (None, None, None);
     let started = std::time::Instant::now();
-    let released =
-        incrowd::anonymize_in_memory(&job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
+    let released = incrowd::anonymize_in_memory(&job, &Bar::new(mode))
+        .map_err(|e| file.provenance.locate(e))?;
     let report = released.report;
     report.warnings.iter().for_each(|warning| mode.note(warning));
     if mode.json {
         mode.print_json(&report.to_json());
     } else {
         print(&report, all);
-        say!("\ndry run  nothing was written; it took {:.1} s", started.elapsed().as_secs_f64());
+        outln!("\ndry run  nothing was written; it took {:.1} s", started.elapsed().as_secs_f64());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the linter says of the hierarchy files, in one line each.
+/// Prints the first linter warning of every hierarchy file.
 pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, mode: OutputMode) {
     use incrowd::hierarchy::{arx, lint};
     for (column, spec) in &job.columns {
-        let Some(incrowd::core::HierarchySpec::Arx { name, text }) = &spec.spec.hierarchy else { continue };
+        let Some(incrowd::core::HierarchySpec::Arx { name, text }) = &spec.spec.hierarchy else {
+            continue;
+        };
         let Ok(lines) = arx::lines(name, text) else { continue };
-        let warnings: Vec<_> =
-            lint::lint(&lines).into_iter().filter(|f| f.severity == lint::Severity::Warning).collect();
+        let warnings: Vec<_> = lint::lint(&lines)
+            .into_iter()
+            .filter(|f| f.severity == lint::Severity::Warning)
+            .collect();
         if let Some(first) = warnings.first() {
             let more = match warnings.len() {
                 1 => String::new(),
@@ -91,7 +99,7 @@ pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, mode: OutputMode) {
     }
 }
 
-/// The report as text: what may be published apart from what may not.
+/// Prints the report: first the part that may be published, then the part for the data owner.
 pub(crate) fn print(report: &Report, all: bool) {
     let (public, private) = match all {
         true => (report.public_text(), report.owner_text()),
@@ -100,8 +108,8 @@ pub(crate) fn print(report: &Report, all: bool) {
     if private.is_empty() {
         return print_blocks(&public);
     }
-    say!("may be published\n");
+    outln!("may be published\n");
     print_blocks(&public);
-    say!("\nfor the data owner only\n");
+    outln!("\nfor the data owner only\n");
     print_blocks(&private);
 }

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use incrowd::{
-    AttackReport, AttackRequest, Attacked, Audience, Epsilon, Error, Finding, Limit, Quantity, Result,
+    AttackReport, AttackRequest, Attacked, Audience, Epsilon, Error, Finding, Limit, Quantity,
+    Result,
 };
 
 use incrowd::job::Table;
@@ -11,18 +12,20 @@ use incrowd::job::Table;
 use crate::args::AttackArgs;
 use crate::failure::Failure;
 use crate::flags;
-use crate::print::{OutputMode, groups, number, say, table, thousands, with_flags};
+use crate::print::{OutputMode, groups, number, one_line, outln, table, thousands, with_flags};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
     let second = args.second.clone().map(incrowd::Judging::new);
-    let details = args.details.as_ref().map(|path| {
+    let details = args.details.as_ref().map(|path| -> incrowd::Result<incrowd::Target> {
         let mut claim = incrowd::Claim::of_judging(&judging);
         second.iter().for_each(|second| claim.judges(second));
         let others = [&args.external, &args.keys.job];
         others.into_iter().flatten().for_each(|path| claim.reads(path));
-        claim.writes(path, "the details", "details")
+        let target = claim.writes(path, "the details", "details")?;
+        incrowd::check_file(path, incrowd::Mark::None, args.replace)?;
+        Ok(target)
     });
     let details = details.transpose()?;
     let request = AttackRequest {
@@ -40,7 +43,8 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
         original_size: args.original_size,
         counts_known: args.original.is_some(),
     };
-    let report = incrowd::attack(&judging, &request, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
+    let report =
+        incrowd::attack(&judging, &request, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
     if let Some(target) = &details {
         incrowd::write_file(target, &report.details(), Audience::Owner)?;
     }
@@ -57,8 +61,12 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
 
 fn thresholds(given: &[String]) -> Result<Vec<(String, f64)>> {
     let read = |text: &String| {
-        let pair = text.split_once('=').and_then(|(name, x)| Some((name.to_owned(), x.trim().parse().ok()?)));
-        pair.ok_or_else(|| Error::job(format!("--threshold {text}: write --threshold homogeneity=0.8")))
+        let pair = text
+            .split_once('=')
+            .and_then(|(name, x)| Some((name.to_owned(), x.trim().parse().ok()?)));
+        pair.ok_or_else(|| {
+            Error::job(format!("--threshold {text}: write --threshold homogeneity=0.8"))
+        })
     };
     given.iter().map(read).collect()
 }
@@ -99,15 +107,19 @@ fn epsilon(text: &str) -> Result<(String, Epsilon)> {
     })
 }
 
-/// So many attacks are told of a section, unless all are asked for.
+/// The number of attacks shown per section without `--all`.
 const SHOWN: usize = 5;
 
 fn print(report: &AttackReport, path: &str, all: bool) {
-    say!("table    {path}   {} records in {}", thousands(report.records()), groups(report.groups()));
-    say!("\nmay be published\n");
+    outln!(
+        "table    {path}   {} records in {}",
+        thousands(report.records()),
+        groups(report.groups())
+    );
+    outln!("\nmay be published\n");
     let public: Vec<&Attacked> = report.of(false).collect();
     if public.is_empty() && !report.attacked.is_empty() {
-        say!(" nothing: what these attacks found follows from what is not published");
+        outln!(" nothing: the results of these attacks depend on unpublished data");
     }
     let mut lines = section(&public, all);
     lines.extend(not_run(report, all));
@@ -115,30 +127,30 @@ fn print(report: &AttackReport, path: &str, all: bool) {
     block(&lines);
     let private: Vec<&Attacked> = report.of(true).collect();
     if !private.is_empty() {
-        say!("\nfor the data owner only: this follows from what is not published\n");
+        outln!("\nfor the data owner only: these results depend on unpublished data\n");
         let mut lines = section(&private, all);
         lines.extend(limits(&private));
         block(&lines);
     }
-    say!("\nverdict  {}", verdict(report));
+    outln!("\nverdict  {}", verdict(report));
     let hidden = |private| report.of(private).count() > SHOWN;
     if !all && (hidden(true) || hidden(false) || report.skipped.len() > SHOWN) {
-        say!("         --all shows every attack and everything it found");
+        outln!("         --all shows every attack with all its results");
     }
 }
 
-/// Lines below a blank one, if there are any.
+/// Prints lines after a blank line, if there are any.
 fn block(lines: &[String]) {
     if !lines.is_empty() {
-        say!("\n{}", lines.join("\n"));
+        outln!("\n{}", lines.join("\n"));
     }
 }
 
-/// The attacks that did not run, and why; of many only how many they are.
+/// Returns the attacks that did not run with the reasons, or only their number if they are many.
 fn not_run(report: &AttackReport, all: bool) -> Vec<String> {
     let skipped = &report.skipped;
     if !all && skipped.len() > SHOWN {
-        return vec![format!("not run  {} attacks: --all says why", skipped.len())];
+        return vec![format!("not run  {} attacks: --all shows the reasons", skipped.len())];
     }
     let mut lines = Vec::new();
     for skipped in skipped {
@@ -148,15 +160,19 @@ fn not_run(report: &AttackReport, all: bool) -> Vec<String> {
     lines
 }
 
-/// What the attacks come to, in one line.
+/// Returns the summary line.
 fn verdict(report: &AttackReport) -> String {
     let ran = match report.attacked.len() {
         0 => return "no attack ran".to_owned(),
         1 => "1 attack ran".to_owned(),
         n => format!("{n} attacks ran"),
     };
-    let exceeded =
-        report.attacked.iter().flat_map(|attacked| &attacked.limits).filter(|limit| !limit.holds).count();
+    let exceeded = report
+        .attacked
+        .iter()
+        .flat_map(|attacked| &attacked.limits)
+        .filter(|limit| !limit.holds)
+        .count();
     let limits = match exceeded {
         0 => String::new(),
         1 => "1 limit is exceeded; ".to_owned(),
@@ -168,9 +184,9 @@ fn verdict(report: &AttackReport) -> String {
         .map(|attacked| &attacked.finding)
         .max_by(|a, b| a.share().total_cmp(&b.share()));
     match worst.filter(|finding| finding.at_risk > 0) {
-        None => format!("{limits}{ran}, and nobody is at risk by any of them"),
+        None => format!("{limits}{ran}; no person is at risk"),
         Some(finding) => format!(
-            "{limits}{ran}; most are at risk by {}: {} of {} {} ({:.1} %)",
+            "{limits}{ran}; the largest share is at risk from {}: {} of {} {} ({:.1} %)",
             title(finding),
             thousands(finding.at_risk),
             thousands(finding.of),
@@ -184,7 +200,8 @@ fn limits(attacked: &[&Attacked]) -> Vec<String> {
     let mut lines = Vec::new();
     for attacked in attacked {
         for limit in &attacked.limits {
-            let (what, have, most) = (limit.quantity.about(), number(limit.have), number(limit.most));
+            let (what, have, most) =
+                (limit.quantity.about(), number(limit.have), number(limit.most));
             let holds = if limit.holds { "holds   " } else { "EXCEEDED" };
             let title = title(&attacked.finding);
             lines.push(format!("limit    {title}   {holds}   {what} is {have}, at most {most}"));
@@ -193,8 +210,8 @@ fn limits(attacked: &[&Attacked]) -> Vec<String> {
     lines
 }
 
-/// The findings of one section. Of many attacks those that put most people at risk, in the order in which they ran. What remains
-/// to be noted is returned.
+/// Prints the findings of one section and returns its notes. Without `all`, it prints the [`SHOWN`]
+/// attacks with the largest share of people at risk, in the order in which they ran.
 fn section(attacked: &[&Attacked], all: bool) -> Vec<String> {
     if attacked.is_empty() {
         return Vec::new();
@@ -208,18 +225,18 @@ fn section(attacked: &[&Attacked], all: bool) -> Vec<String> {
     places.sort_unstable();
     let few = attacked.len() <= SHOWN;
     let attacked: &[&Attacked] = &places.into_iter().map(|at| attacked[at]).collect::<Vec<_>>();
-    say!("{}\n", findings(attacked));
+    outln!("{}\n", findings(attacked));
     for line in legend(attacked) {
-        say!("{line}");
+        outln!("{line}");
     }
     if !all && !few {
         return Vec::new();
     }
-    say!("\npeople by risk");
-    bands(attacked).into_iter().for_each(|text| say!("\n{text}"));
+    outln!("\npeople by risk");
+    bands(attacked).into_iter().for_each(|text| outln!("\n{text}"));
     let facts: Vec<Vec<String>> = attacked.iter().flat_map(|a| facts(&a.finding)).collect();
     if !facts.is_empty() {
-        say!("\n{}", table(facts));
+        outln!("\n{}", table(facts));
     }
     let mut notes = Vec::new();
     for attacked in attacked {
@@ -255,11 +272,12 @@ fn findings(attacked: &[&Attacked]) -> String {
     table(rows)
 }
 
-/// What the risk of each attack is.
+/// Returns the definition of each attack's risk.
 fn legend(attacked: &[&Attacked]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for attacked in attacked {
-        let line = format!(" {:<14} risk is the {}", attacked.finding.attack, attacked.finding.measures);
+        let line =
+            format!(" {:<14} risk is the {}", attacked.finding.attack, attacked.finding.measures);
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -267,9 +285,10 @@ fn legend(attacked: &[&Attacked]) -> Vec<String> {
     lines
 }
 
-/// How many people have which risk, one table for each way of counting.
+/// Returns the number of people per risk band, one table for each set of bands.
 fn bands(attacked: &[&Attacked]) -> Vec<String> {
-    let labels = |finding: &Finding| finding.bands.iter().map(|band| band.label).collect::<Vec<_>>();
+    let labels =
+        |finding: &Finding| finding.bands.iter().map(|band| band.label).collect::<Vec<_>>();
     let mut tables: Vec<(Vec<&str>, Vec<Vec<String>>)> = Vec::new();
     for finding in attacked.iter().map(|attacked| &attacked.finding) {
         let mut row = vec![title(finding)];
@@ -295,17 +314,20 @@ fn facts(finding: &Finding) -> Vec<Vec<String>> {
 }
 
 fn print_private(report: &AttackReport, path: &str) {
-    say!("\nfor the data owner only\n");
+    outln!("\nfor the data owner only\n");
     for attacked in &report.attacked {
         let exposed = report.exposed(&attacked.finding);
         if exposed.is_empty() {
             continue;
         }
-        say!("most exposed to {}", title(&attacked.finding));
+        outln!("most exposed to {}", title(&attacked.finding));
         for group in exposed {
-            let cells: Vec<String> =
-                group.cells.iter().map(|(name, cell)| format!("{name} {cell}")).collect();
-            say!(
+            let cells: Vec<String> = group
+                .cells
+                .iter()
+                .map(|(name, cell)| one_line(&format!("{name} {cell}")))
+                .collect();
+            outln!(
                 "  {:>8}  {:>7} records   {}",
                 number(group.risk),
                 thousands(group.records),
@@ -313,5 +335,5 @@ fn print_private(report: &AttackReport, path: &str) {
             );
         }
     }
-    say!("\ndetails  {path}   every released row with its risks");
+    outln!("\ndetails  {path}   every released row with its risks");
 }

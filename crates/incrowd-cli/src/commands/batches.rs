@@ -6,7 +6,7 @@ use incrowd::{Batch, BatchTable, BatchesReport};
 
 use crate::args::BatchesArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, say, table, thousands};
+use crate::print::{OutputMode, one_line, outln, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &BatchesArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
@@ -25,31 +25,39 @@ pub(crate) fn run(args: &BatchesArgs, mode: OutputMode) -> Result<ExitCode, Fail
 
 fn print(report: &BatchesReport, directory: &str) {
     let of = report.batches.len();
-    say!("may be published\n");
-    say!("batches  {} of {of} published in {directory}, each with its manifest", report.published());
-    say!("\nfor the data owner only\n");
+    outln!("may be published\n");
+    outln!(
+        "batches  {} of {of} published in {directory}, each with its manifest",
+        report.published()
+    );
+    outln!("\nfor the data owner only\n");
     let share = 100.0 * report.skewed() as f64 / of.max(1) as f64;
-    say!("skewed   in {} of {of} batches ({share:.0} %) some value was too frequent\n", report.skewed());
+    outln!(
+        "skewed   in {} of {of} batches ({share:.0} %) some value was too frequent\n",
+        report.skewed()
+    );
     let joined = report.batches.iter().any(|batch| batch.with_the_last.is_some());
-    let mut header = vec!["batch", "records", "published", "withheld", "skewed"];
+    let mut header = vec!["batch", "records", "published", "suppressed", "skewed"];
     if joined {
-        header.extend(["at risk with the last", "worst"]);
+        header.extend(["at risk with previous", "worst"]);
     }
     let mut rows: Vec<Vec<String>> = vec![header.into_iter().map(str::to_owned).collect()];
     rows.extend(report.batches.iter().map(|batch| row(batch, joined)));
-    say!("{}\n", table(rows));
+    outln!("{}\n", table(rows));
     let (right, skewed) = report.named;
     if skewed > 0 {
         let target = report.target.unwrap_or(0.0);
-        say!(
-            "together Whoever has the other releases takes the value most frequent in them for the dominant one, and is right\n         \
-             in {right:.1} of {skewed} releases with withheld records ({:.2}; the design target of one release is {target:.2}).",
+        outln!(
+            "together An adversary with all releases guesses that the most frequent value of the \
+             others is the dominant\n         value of a release. The guess is correct for \
+             {right:.1} of {skewed} releases with suppressed records\n         ({:.2}; the design \
+             target of one release is {target:.2}).",
             right / skewed as f64
         );
     }
     for batch in &report.batches {
         if let Err(error) = &batch.outcome {
-            say!("refused  {}: {}", batch.name, error.message());
+            outln!("refused  {}: {}", batch.name, one_line(error.message()));
         }
     }
 }
@@ -59,7 +67,7 @@ fn row(batch: &Batch, joined: bool) -> Vec<String> {
     let mut cells = vec![batch.name.clone()];
     match &batch.outcome {
         Ok(report) => {
-            let withheld = report.suppression.as_ref().map_or(0, |step| step.withheld);
+            let withheld = report.suppression.as_ref().map_or(0, |step| step.suppressed);
             cells.push(thousands(report.records.read - report.records.dropped_missing));
             cells.push(thousands(report.records.published));
             cells.push(thousands(withheld));

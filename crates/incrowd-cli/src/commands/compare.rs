@@ -8,21 +8,22 @@ use incrowd::{CompareRequest, Comparison, Tried};
 
 use crate::args::CompareArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, number, say, table, thousands};
+use crate::print::{OutputMode, number, one_line, outln, table, thousands};
 use crate::progress::Bar;
 
-/// Whether a comparison is running, which whoever interrupts it finds with what it has.
-pub(crate) static UNDER_WAY: AtomicBool = AtomicBool::new(false);
+/// Whether a comparison is running. An interruption lets it print its finished results.
+pub(crate) static RUNNING: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn run(args: &CompareArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let mut file = args.keys.making(&args.inputs, mode)?;
     let sweep = file.job.compare.get_or_insert_default().clone();
     let dir = sweep.dir.unwrap_or_else(|| PathBuf::from("comparison"));
-    let request = CompareRequest { job: file.job.clone(), dir: dir.clone(), threads: sweep.threads };
-    UNDER_WAY.store(true, Ordering::SeqCst);
+    let request =
+        CompareRequest { job: file.job.clone(), dir: dir.clone(), threads: sweep.threads };
+    RUNNING.store(true, Ordering::SeqCst);
     let stop = || crate::INTERRUPTED.load(Ordering::SeqCst);
     let compared = incrowd::compare(&request, &Bar::new(mode), &stop);
-    UNDER_WAY.store(false, Ordering::SeqCst);
+    RUNNING.store(false, Ordering::SeqCst);
     let compared = compared.map_err(|e| file.provenance.locate(e))?;
     if mode.json {
         mode.print_json(&compared.to_json());
@@ -32,20 +33,20 @@ pub(crate) fn run(args: &CompareArgs, mode: OutputMode) -> Result<ExitCode, Fail
     if !compared.complete() {
         let (done, asked) = (compared.results.len(), compared.asked);
         mode.note(&format!(
-            "interrupted with {done} of {asked} configurations; the same command goes on from there"
+            "interrupted after {done} of {asked} configurations; run the same command to continue"
         ));
-        // The threads still at work are not waited for.
+        // Running threads are not waited for.
         std::process::exit(130);
     }
-    // If nothing can be kept, no promise of the sweep can.
+    // Without a choice, no configuration gave a release.
     Ok(ExitCode::from(u8::from(compared.choice.is_none())))
 }
 
 fn print(compared: &Comparison, dir: &std::path::Path) {
-    say!("for the data owner only\n");
+    outln!("for the data owner only\n");
     let head = [
         "algorithm",
-        "promises",
+        "models",
         "found",
         "guessed",
         compared.loss,
@@ -60,42 +61,45 @@ fn print(compared: &Comparison, dir: &std::path::Path) {
         rows.push(row(result, compared.loss, compared.choice == Some(i)));
     }
     let base = compared.baseline;
-    let mut nothing = vec!["(nothing)".to_owned(), "what guessing achieves".to_owned(), number(base.found)];
+    let mut nothing = vec!["(nothing)".to_owned(), "guessing only".to_owned(), number(base.found)];
     nothing.push(base.guessed.map_or_else(|| "-".into(), number));
     nothing.push(number(base.loss));
     rows.push(nothing);
-    say!("{}", aligned(rows));
+    outln!("{}", aligned(rows));
     let failed: Vec<&Tried> = compared.results.iter().filter(|r| r.scores.is_err()).collect();
     if !failed.is_empty() {
-        say!("\nno release ({} of {})", failed.len(), compared.results.len());
+        outln!("\nno release ({} of {})", failed.len(), compared.results.len());
         for result in failed.iter().take(12) {
-            let why = result.scores.as_ref().err().map_or("", String::as_str);
-            say!("  {} {}: {why}", result.algorithm, result.models);
+            let why = one_line(result.scores.as_ref().err().map_or("", String::as_str));
+            outln!("  {} {}: {why}", result.algorithm, result.models);
         }
         if failed.len() > 12 {
-            say!("  and {} more, see comparison.csv", failed.len() - 12);
+            outln!("  and {} more, see comparison.csv", failed.len() - 12);
         }
     }
     match compared.choice.and_then(|i| compared.results.get(i)) {
         Some(chosen) => {
-            say!("\nchoice   {} with {}", chosen.algorithm, chosen.models);
+            outln!("\nchoice   {} with {}", chosen.algorithm, chosen.models);
             for line in compared.why() {
-                say!("         {}", super::explain::wrapped(&line).replace('\n', "\n         "));
+                outln!("         {}", super::explain::wrapped(&line).replace('\n', "\n         "));
             }
         }
-        None => say!("\nno configuration can be kept"),
+        None => outln!("\nno configuration gives a release"),
     }
     if compared.earlier > 0 {
-        say!(
+        outln!(
             "earlier  {} of {} results are from an earlier run",
             thousands(compared.earlier as u64),
             compared.asked
         );
     }
-    say!("results  {}   comparison.html, comparison.csv, comparison.json, results.jsonl", dir.display());
+    outln!(
+        "results  {}   comparison.html, comparison.csv, comparison.json, results.jsonl",
+        dir.display()
+    );
 }
 
-/// `front` marks what nothing beats, `choice` what to choose.
+/// Formats one configuration. `front` marks the Pareto front, `choice` the chosen configuration.
 fn row(result: &Tried, loss: &str, chosen: bool) -> Vec<String> {
     let mut row = vec![result.algorithm.clone(), result.models.clone()];
     match &result.scores {
@@ -123,10 +127,10 @@ fn row(result: &Tried, loss: &str, chosen: bool) -> Vec<String> {
     row
 }
 
-/// Two columns of words, then numbers.
+/// Formats the results with the first two columns aligned left.
 fn aligned(rows: Vec<Vec<String>>) -> String {
     let wide = rows.iter().map(|row| row[1].chars().count()).max().unwrap_or(0);
-    // The shared table puts all but the first column on the right; padding puts the promises on the left.
+    // `table` aligns all but the first column right; padding aligns the models left.
     let pad = |mut row: Vec<String>| {
         row[1] = format!("{:wide$}", row[1]);
         row

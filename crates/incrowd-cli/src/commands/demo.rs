@@ -1,4 +1,4 @@
-//! `incrowd demo`: the whole way on people who do not exist.
+//! `incrowd demo`: anonymizes and verifies a synthetic table.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -13,13 +13,13 @@ use incrowd_synth::{Role, Synth, Table, hierarchy};
 use crate::args::DemoArgs;
 use crate::commands;
 use crate::failure::Failure;
-use crate::print::{OutputMode, say, thousands};
+use crate::print::{OutputMode, outln, thousands};
 use crate::progress::Bar;
 
 const FILES: [&str; 5] =
     ["people.csv", "people.release.csv", "people.release.json", "job.toml", "hierarchies"];
 
-/// By this a directory is known to be the demo's.
+/// The first line of the job file. It identifies a directory as one of the demo.
 const FIRST_LINE: &str = "# A job of the incrowd demo. Relative paths are relative to this file.";
 
 pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
@@ -32,60 +32,73 @@ pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure
     let job_path = args.dir.join("job.toml");
     if args.data_only {
         if mode.json {
-            let files = json!({ "table": args.dir.join("people.csv"), "job": job_path, "rows": args.rows });
+            let files =
+                json!({ "table": args.dir.join("people.csv"), "job": job_path, "rows": args.rows });
             mode.print_json(&files);
         } else {
-            say!("wrote    {}   {} people", args.dir.join("people.csv").display(), thousands(args.rows));
-            say!("next     incrowd anonymize {}", job_path.display());
+            outln!(
+                "wrote    {}   {} people",
+                args.dir.join("people.csv").display(),
+                thousands(args.rows)
+            );
+            outln!("next     incrowd anonymize {}", job_path.display());
         }
         return Ok(ExitCode::SUCCESS);
     }
     let unique = unique_people(&args.dir.join("people.csv"), &quasi)?;
     let file = incrowd::job::read(&job_path)?;
-    let report = incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
+    let report =
+        incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
     let release = args.dir.join("people.release.csv");
     let checked = incrowd::verify(&incrowd::Judging::new(&release), &Bar::new(mode))?;
     if mode.json {
         mode.print_json(&report.manifest.to_json());
         return Ok(ExitCode::from(u8::from(!checked.holds())));
     }
-    say!(
-        "people   {}   {} people who do not exist",
+    outln!(
+        "people   {}   {} synthetic people",
         args.dir.join("people.csv").display(),
         thousands(args.rows)
     );
-    say!(
-        "risk     {} of them are the only one with their {}: whoever knows these finds the person",
+    outln!(
+        "risk     {} of them are unique on {}: an adversary who knows these values finds the \
+         person",
         thousands(unique),
         quasi.join(", ")
     );
-    say!("");
+    outln!("");
     commands::anonymize::print(&report, false);
-    say!("");
+    outln!("");
     let groups = report.verification.judgements.first().map_or(0.0, |j| j.have);
-    say!("Now everybody shares their published cells with at least {} others.", groups as u64 - 1);
-    say!("The release was read back from disk and checked before it was put in place.");
-    say!("\nbefore");
+    outln!(
+        "Each person now shares their published cells with at least {} others.",
+        groups as u64 - 1
+    );
+    outln!("The release was read back from disk and verified before it was published.");
+    outln!("\nbefore");
     head(&args.dir.join("people.csv"))?;
-    say!("after (in random order)");
+    outln!("after (in random order)");
     head(&release)?;
-    say!("\nThe job is {}; change k and run it again:", job_path.display());
-    say!("  incrowd anonymize {}", job_path.display());
-    say!("  incrowd verify {}", release.display());
-    say!("  incrowd explain k-anonymity");
+    outln!("\nThe job is {}; change k and run it again:", job_path.display());
+    outln!("  incrowd anonymize {}", job_path.display());
+    outln!("  incrowd verify {}", release.display());
+    outln!("  incrowd explain k-anonymity");
     Ok(ExitCode::from(u8::from(!checked.holds())))
 }
 
-/// What a stranger could know about somebody; income and hours are left out of the census tour to keep it short.
+/// Returns the quasi-identifiers of the demo. Of the census table some are omitted to keep the
+/// output short.
 fn quasi(table: Table) -> Vec<&'static str> {
     let columns = table.columns().iter().filter(|c| c.role == Role::Quasi).map(|c| c.name);
     match table {
-        Table::Census => columns.filter(|c| !["income", "hours", "household_size"].contains(c)).collect(),
+        Table::Census => {
+            columns.filter(|c| !["income", "hours", "household_size"].contains(c)).collect()
+        }
         Table::Skewed | Table::Salaries => columns.collect(),
     }
 }
 
-/// Makes the table, the hierarchies and the job file.
+/// Writes the table, the hierarchies and the job file.
 fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Result<()> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -94,14 +107,20 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Resu
     if let Ok(entries) = fs::read_dir(&args.dir) {
         let foreign = |e: io::Result<fs::DirEntry>| {
             e.is_ok_and(|e| {
-                !FILES.iter().any(|f| e.file_name().to_string_lossy().trim_start_matches('.').starts_with(f))
+                !FILES
+                    .iter()
+                    .any(|f| e.file_name().to_string_lossy().trim_start_matches('.').starts_with(f))
             })
         };
         let entries: Vec<_> = entries.collect();
-        let own = fs::read_to_string(args.dir.join("job.toml")).is_ok_and(|job| job.starts_with(FIRST_LINE));
+        let job = incrowd::read_side_text(&args.dir.join("job.toml"), incrowd::MOST_BYTES);
+        let own = job.is_ok_and(|job| job.starts_with(FIRST_LINE));
         if !entries.is_empty() && (!own || entries.into_iter().any(foreign)) {
-            return Err(Error::job(format!("`{}` holds files that are not the demo's", args.dir.display()))
-                .help("choose another directory with --dir"));
+            return Err(Error::job(format!(
+                "`{}` contains files that the demo did not write",
+                args.dir.display()
+            ))
+            .help("choose another directory with --dir"));
         }
     }
     let hierarchies = args.dir.join("hierarchies");
@@ -119,10 +138,16 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Resu
             Role::Quasi => match hierarchy(table, column.name) {
                 Some(text) => {
                     let file = hierarchies.join(format!("{}.csv", column.name));
-                    fs::write(incrowd::Target::decide(&file)?.path(), text).map_err(failed(&file))?;
-                    format!("{{ role = \"quasi\", hierarchy = \"hierarchies/{}.csv\" }}", column.name)
+                    fs::write(incrowd::Target::decide(&file)?.path(), text)
+                        .map_err(failed(&file))?;
+                    format!(
+                        "{{ role = \"quasi\", hierarchy = \"hierarchies/{}.csv\" }}",
+                        column.name
+                    )
                 }
-                None if column.name == "zip" => "{ role = \"quasi\", hierarchy = { mask = {} } }".to_owned(),
+                None if column.name == "zip" => {
+                    "{ role = \"quasi\", hierarchy = { mask = {} } }".to_owned()
+                }
                 None => "{ role = \"quasi\", kind = \"numeric\" }".to_owned(),
             },
         };
@@ -133,7 +158,7 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Resu
         args.k
     ));
     let path = args.dir.join("job.toml");
-    // First, so that an interrupted demo is still known to be one.
+    // The job file is written first, so that the directory of an interrupted demo is recognized.
     fs::write(incrowd::Target::decide(&path)?.path(), job).map_err(failed(&path))?;
     let people = args.dir.join("people.csv");
     let target = incrowd::Target::decide(&people)?;
@@ -146,7 +171,7 @@ fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Resu
         .map_err(failed(&people))
 }
 
-/// How many records are alone with their quasi-identifiers.
+/// Returns the number of records that are unique on the quasi-identifiers.
 fn unique_people(people: &Path, quasi: &[&str]) -> Result<u64> {
     let source = Source::open(&[PathBuf::from(people)], &Options::default())?;
     let columns = quasi.iter().map(|c| (*c).to_owned()).collect();
@@ -154,12 +179,13 @@ fn unique_people(people: &Path, quasi: &[&str]) -> Result<u64> {
     Ok(folded.weights.iter().filter(|w| **w == 1).count() as u64)
 }
 
-/// The first lines of a file.
+/// Prints the first lines of a file.
 fn head(path: &Path) -> Result<()> {
     use io::BufRead;
-    let file = fs::File::open(path).map_err(|e| Error::resources(format!("`{}`: {e}", path.display())))?;
+    let file =
+        fs::File::open(path).map_err(|e| Error::resources(format!("`{}`: {e}", path.display())))?;
     for line in io::BufReader::new(file).lines().take(4).map_while(io::Result::ok) {
-        say!("  {line}");
+        outln!("  {line}");
     }
     Ok(())
 }

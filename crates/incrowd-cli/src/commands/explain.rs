@@ -1,4 +1,4 @@
-//! `incrowd explain`: everything is read off the lists of models, algorithms, metrics and attacks.
+//! `incrowd explain`: prints the cards of models, algorithms, metrics and attacks.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, say, with_flags};
+use crate::print::{OutputMode, outln, with_flags};
 
 pub(crate) fn run(args: &ExplainArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let entries = entries();
@@ -18,15 +18,18 @@ pub(crate) fn run(args: &ExplainArgs, mode: OutputMode) -> Result<ExitCode, Fail
             mode.print_json(&Value::Array(entries.iter().map(to_json).collect()));
         } else {
             for entry in &entries {
-                say!("{:<11} {:<23} {}", entry.kind, entry.name, first_sentence(entry.about));
+                outln!("{:<11} {:<23} {}", entry.kind, entry.name, first_sentence(entry.about));
             }
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let Some(entry) = entries.iter().find(|entry| entry.name == name.replace(' ', "_") || entry.name == name)
+    let Some(entry) =
+        entries.iter().find(|entry| entry.name == name.replace(' ', "_") || entry.name == name)
     else {
         let known = entries.iter().map(|entry| entry.name);
-        return Err(Error::job(format!("there is nothing called `{name}`")).help_near(name, known).into());
+        return Err(Error::job(format!("there is nothing called `{name}`"))
+            .help_near(name, known)
+            .into());
     };
     if mode.json {
         mode.print_json(&to_json(entry));
@@ -41,35 +44,35 @@ fn first_sentence(text: &str) -> &str {
 }
 
 fn print(entry: &Entry) {
-    say!("{} ({})\n", entry.name, entry.kind);
-    say!("{}", wrapped(&with_flags(entry.about)));
+    outln!("{} ({})\n", entry.name, entry.kind);
+    outln!("{}", wrapped(&with_flags(entry.about)));
     if let Some(limits) = entry.limits {
-        say!("\nLimits. {}", wrapped(&with_flags(limits)));
+        outln!("\nLimits. {}", wrapped(&with_flags(limits)));
     }
     if let Some(needs) = entry.needs {
-        say!("\nNeeds. {}", wrapped(&with_flags(needs)));
+        outln!("\nNeeds. {}", wrapped(&with_flags(needs)));
     }
     if let Some(better) = entry.better {
-        say!("\nBetter: {}", better.words());
+        outln!("\nBetter: {}", better.words());
     }
     if !entry.params.is_empty() {
-        say!("\nParameters");
+        outln!("\nParameters");
         for param in entry.params {
             let default = match param.default {
                 None => "required".to_owned(),
                 Some("") => "default: none".to_owned(),
                 Some(word) => format!("default: {word}"),
             };
-            say!("  {} = {}   ({default})\n      {}", param.name, takes(param.kind), param.about);
+            outln!("  {} = {}   ({default})\n      {}", param.name, takes(param.kind), param.about);
         }
     }
     for (name, word) in entry.repeatable {
-        say!("\nThe same table gives the same release again with {name} = {word}.");
+        outln!("\nWith {name} = {word}, equal tables give equal releases.");
     }
     if entry.local {
-        say!("\nIt can plan a table in parts (docs/spark.md).");
+        outln!("\nIt can plan a distributed table (docs/spark.md).");
     }
-    say!("\nPaper: {} (docs/papers.md)", entry.paper);
+    outln!("\nPaper: {} (docs/papers.md)", entry.paper);
 }
 
 /// Breaks lines at 96 columns.
@@ -91,8 +94,12 @@ pub(crate) fn wrapped(text: &str) -> String {
 }
 
 fn to_json(entry: &Entry) -> Value {
-    let param =
-        |p: &Param| json!({ "name": p.name, "takes": takes(p.kind), "default": p.default, "about": p.about });
+    let param = |p: &Param| {
+        json!({
+            "name": p.name, "takes": takes(p.kind), "default": p.default, "about": p.about,
+        })
+    };
+    let repeatable = |(name, word): &(&str, &str)| json!([name, word]);
     json!({
         "name": entry.name,
         "kind": entry.kind,
@@ -101,7 +108,7 @@ fn to_json(entry: &Entry) -> Value {
         "needs": entry.needs.map(with_flags),
         "better": entry.better.map(Better::words),
         "paper": entry.paper,
-        "repeatable": entry.repeatable.iter().map(|(name, word)| json!([name, word])).collect::<Vec<_>>(),
+        "repeatable": entry.repeatable.iter().map(repeatable).collect::<Vec<_>>(),
         "local": entry.local,
         "parameters": entry.params.iter().map(param).collect::<Vec<_>>(),
     })

@@ -12,20 +12,22 @@ use serde_json::{Value, json};
 
 use crate::args::{HierarchyArgs, HierarchyCommand};
 use crate::failure::Failure;
-use crate::print::{OutputMode, say, say_raw, thousands};
+use crate::print::{OutputMode, one_line, outln, print_file, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &HierarchyArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     match &args.command {
-        HierarchyCommand::Build { table, column, kind, output } => {
-            build(table, column, kind, output.as_deref(), mode)
+        HierarchyCommand::Build { table, column, kind, output, replace } => {
+            build((table, column), kind, output.as_deref(), *replace, mode)
         }
         HierarchyCommand::Lint { file, table, column } => {
             lint_file(file, table.as_deref().zip(column.as_deref()), mode)
         }
         HierarchyCommand::Show { file, table, column, depth, most } => {
             let taxonomy = match table.as_deref().zip(column.as_deref()) {
-                Some((table, column)) => made(table, column, &file.to_string_lossy(), mode),
+                Some((table, column)) => {
+                    build_taxonomy(table, column, &file.to_string_lossy(), mode)
+                }
                 None => hierarchy_from_path(file).and_then(|spec| spec.build("", &[])),
             };
             taxonomy.map(|taxonomy| show(&taxonomy, *depth, *most, mode))
@@ -40,36 +42,38 @@ fn values(table: &Path, column: &str, mode: OutputMode) -> Result<Vec<String>> {
 }
 
 fn build(
-    table: &Path,
-    column: &str,
+    (table, column): (&Path, &str),
     kind: &str,
     output: Option<&Path>,
+    replace: bool,
     mode: OutputMode,
 ) -> Result<ExitCode> {
-    let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    if output.is_some_and(|path| same(path, table) || same(path, Path::new(kind))) {
-        return Err(
-            Error::job("the output is a file this is made from").help("write the hierarchy to another file")
-        );
-    }
-    let target = output.map(incrowd::Target::decide).transpose()?;
-    let taxonomy = made(table, column, kind, mode)?;
+    let mut claim = incrowd::Claim::default();
+    claim.read_input(&Input { paths: vec![table.to_owned()], ..Input::default() });
+    claim.reads(kind);
+    let target = output.map(|path| claim.writes(path, "the hierarchy", "output")).transpose()?;
+    output.iter().try_for_each(|path| incrowd::check_file(path, incrowd::Mark::None, replace))?;
+    let taxonomy = build_taxonomy(table, column, kind, mode)?;
     if let Some(target) = &target {
-        incrowd::write_file(target, arx::write(&taxonomy).as_bytes(), incrowd::Audience::Everybody)?;
+        incrowd::write_file(
+            target,
+            arx::write(&taxonomy).as_bytes(),
+            incrowd::Audience::Everybody,
+        )?;
     }
     if mode.json {
         mode.print_json(&tree_json(&taxonomy, taxonomy.root()));
     } else if let Some(path) = output {
         let (leaves, levels) = (thousands(u64::from(taxonomy.leaves())), taxonomy.height() + 1);
-        say!("wrote    {}   {leaves} values, {levels} levels", path.display());
+        outln!("wrote    {}   {leaves} values, {levels} levels", path.display());
     } else {
-        say_raw(&arx::write(&taxonomy));
+        print_file(&arx::write(&taxonomy));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The hierarchy of a column, made from its values where it is a recipe.
-fn made(table: &Path, column: &str, kind: &str, mode: OutputMode) -> Result<Taxonomy> {
+/// Builds the hierarchy of a column. A recipe such as `mask` is applied to the column's values.
+fn build_taxonomy(table: &Path, column: &str, kind: &str, mode: OutputMode) -> Result<Taxonomy> {
     let spec = hierarchy_from_word(kind)?;
     let input = Input { paths: vec![table.to_owned()], ..Input::default() };
     let counted = incrowd::column_counts(&input, column, &Bar::new(mode))?;
@@ -79,10 +83,14 @@ fn made(table: &Path, column: &str, kind: &str, mode: OutputMode) -> Result<Taxo
     let values = incrowd::spelled(&spec, column, &values)?;
     let values: Vec<&str> = values.iter().map(String::as_str).collect();
     let taxonomy = spec.build_counted(column, &values, Some(&counts), None)?;
-    let absent =
-        lint::missing_values(&taxonomy, values.iter().copied().filter(|v| spec.canonical(v).is_none()));
+    let absent = lint::missing_values(
+        &taxonomy,
+        values.iter().copied().filter(|v| spec.canonical(v).is_none()),
+    );
     if absent > 0 {
-        return Err(Error::input(format!("column `{column}` has {absent} values that are not in the tree")));
+        return Err(Error::input(format!(
+            "column `{column}` has {absent} values that are not in the hierarchy"
+        )));
     }
     Ok(taxonomy)
 }
@@ -107,7 +115,12 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, mode: OutputMode) -> R
                 "{absent} of the {} values of column `{column}` are missing from the file",
                 values.len()
             );
-            findings.push(Finding { severity: Severity::Error, line: None, plain: message.clone(), message });
+            findings.push(Finding {
+                severity: Severity::Error,
+                line: None,
+                plain: message.clone(),
+                message,
+            });
         }
     }
     let errors = findings.iter().filter(|f| f.severity == Severity::Error).count();
@@ -117,16 +130,18 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, mode: OutputMode) -> R
             json!({ "severity": severity, "line": f.line, "message": f.message })
         };
         let list: Vec<Value> = findings.iter().map(finding).collect();
-        mode.print_json(&json!({ "file": file.display().to_string(), "errors": errors, "findings": list }));
+        mode.print_json(
+            &json!({ "file": file.display().to_string(), "errors": errors, "findings": list }),
+        );
     } else {
         for finding in &findings {
             let severity = if finding.severity == Severity::Error { "error" } else { "warning" };
-            say!("{severity}: {}, {finding}", file.display());
+            outln!("{severity}: {}, {finding}", file.display());
         }
         let warnings = findings.len() - errors;
         let s = |n: usize| if n == 1 { "" } else { "s" };
         let what = if lines > 0 { format!("{lines} lines, ") } else { String::new() };
-        say!("{what}{errors} error{}, {warnings} warning{}", s(errors), s(warnings));
+        outln!("{what}{errors} error{}, {warnings} warning{}", s(errors), s(warnings));
     }
     Ok(ExitCode::from(u8::from(errors > 0)))
 }
@@ -136,7 +151,7 @@ fn show(taxonomy: &Taxonomy, depth: usize, most: usize, mode: OutputMode) -> Exi
         mode.print_json(&tree_json(taxonomy, taxonomy.root()));
         return ExitCode::SUCCESS;
     }
-    say!(
+    outln!(
         "{}   {} values, {} levels",
         taxonomy.label(taxonomy.root()),
         taxonomy.leaves(),
@@ -153,19 +168,30 @@ fn branches(taxonomy: &Taxonomy, node: NodeId, depth: usize, most: usize, indent
     let children = taxonomy.children(node);
     for (i, &child) in children.iter().take(most).enumerate() {
         let last = i + 1 == children.len();
-        // The finest cells of regular intervals have values, though no children.
+        // The finest intervals of a grid contain values although they have no children.
         let inner = !taxonomy.children(child).is_empty() || taxonomy.grid().is_some();
         let count = if inner { format!("   ({})", taxonomy.width(child)) } else { String::new() };
-        say!("{indent}{}{}{count}", if last { "└─ " } else { "├─ " }, taxonomy.label(child));
-        branches(taxonomy, child, depth - 1, most, &format!("{indent}{}", if last { "   " } else { "│  " }));
+        outln!(
+            "{indent}{}{}{count}",
+            if last { "└─ " } else { "├─ " },
+            one_line(taxonomy.label(child))
+        );
+        branches(
+            taxonomy,
+            child,
+            depth - 1,
+            most,
+            &format!("{indent}{}", if last { "   " } else { "│  " }),
+        );
     }
     if children.len() > most {
-        say!("{indent}└─ … {} more", children.len() - most);
+        outln!("{indent}└─ … {} more", children.len() - most);
     }
 }
 
 fn tree_json(taxonomy: &Taxonomy, node: NodeId) -> Value {
-    let children: Vec<Value> = taxonomy.children(node).iter().map(|&c| tree_json(taxonomy, c)).collect();
+    let children: Vec<Value> =
+        taxonomy.children(node).iter().map(|&c| tree_json(taxonomy, c)).collect();
     if children.is_empty() {
         json!(taxonomy.label(node))
     } else {

@@ -9,26 +9,25 @@ use serde_json::json;
 
 use crate::args::InitArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, say};
+use crate::print::{OutputMode, list, outln};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let file = args.output.display().to_string();
-    // Said before any reading: a long look at a table that ends with a refusal would be unkind.
+    // Checked before the table is read, which may take long.
     if args.output.exists() && !args.force {
-        return Err(Error::job(format!("`{file}` is there already"))
+        return Err(Error::job(format!("`{file}` already exists"))
             .help("choose another file with -o, or replace it with --force")
             .into());
     }
-    let target = incrowd::Target::decide(&args.output)?;
+    incrowd::Target::decide(&args.output)?;
     let job = args.keys.making(&args.tables, mode)?.job;
+    let mut claim = incrowd::Claim::of_job(&job);
+    let target = claim.writes(&args.output, "the job file", "output")?;
     let input = job.input;
-    let same = |path: &std::path::PathBuf| matches!((path.canonicalize(), args.output.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    if input.paths.iter().any(same) {
-        return Err(Error::job("the job file would overwrite the table").into());
-    }
     let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
-    let options = InitOptions { input, roles, k: args.k, job: args.output.clone(), preset: args.preset };
+    let options =
+        InitOptions { input, roles, k: args.k, job: args.output.clone(), preset: args.preset };
     let draft = init(&options, &Bar::new(mode))?;
     incrowd::write_file(&target, draft.text.as_bytes(), incrowd::Audience::Everybody)?;
     let columns = by_role(&draft.profile);
@@ -42,22 +41,28 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    say!("{:<11} {file}", "job");
+    outln!("{:<11} {file}", "job");
     for (role, names) in columns {
-        say!("{role:<11} {}", names.join(", "));
+        outln!("{role:<11} {}", list(&names));
     }
     let doubts = unsure(&draft.profile);
     if !doubts.is_empty() {
-        mode.note(&format!("unsure of {}: the file says why", doubts.join(", ")));
+        mode.note(&format!(
+            "uncertain roles: {}; comments in the file explain why",
+            doubts.join(", ")
+        ));
     }
     let quasi = draft.profile.columns.iter().filter(|c| c.proposal.role == RoleName::Quasi).count();
     if quasi > incrowd::profile::MANY {
         mode.note(&format!(
-            "{quasi} quasi-identifiers are many: keep those that somebody else can know of a person, and say with --sensitive or \
-             --drop what the others are"
+            "{quasi} quasi-identifiers are many: keep those that an adversary can know, and give \
+             the others a role with --sensitive or --drop"
         ));
     }
-    mode.note(&format!("read the file, then: incrowd anonymize {file}   (writes {})", draft.release));
+    mode.note(&format!(
+        "read the file, then: incrowd anonymize {file}   (writes {})",
+        draft.release
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,29 +7,29 @@ use incrowd::{Ask, Measurement};
 
 use crate::args::{MeasureArgs, UtilityArgs};
 use crate::failure::Failure;
-use crate::print::{OutputMode, number, print_blocks, say, table, thousands};
+use crate::print::{OutputMode, number, outln, print_blocks, table, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &MeasureArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let (judging, provenance) = args.keys.judging(&args.release, Some(&args.original), mode)?;
     let ask = ask(&args.utility);
-    let measured =
-        incrowd::measure(&judging, Some(&ask), &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
+    let measured = incrowd::measure(&judging, Some(&ask), &Bar::new(mode))
+        .map_err(|e| provenance.locate(e))?;
     if mode.json {
         mode.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);
     }
     if measured.owner_only {
-        say!("for the data owner only: all of this tells how many records were withheld\n");
+        outln!("for the data owner only: these numbers reveal how many records were suppressed\n");
     } else {
-        say!("may be published\n");
+        outln!("may be published\n");
     }
     summary(&measured, &ask);
     if let Some(utility) = &measured.utility {
         print_blocks(&utility.public_text());
         let private = utility.private_text();
         if !private.is_empty() || measured.weighted.is_some() {
-            say!("\nfor the data owner only");
+            outln!("\nfor the data owner only");
             print_blocks(&private);
         }
     }
@@ -56,7 +56,7 @@ fn summary(measured: &Measurement, ask: &Ask) {
         rows.push(vec!["suppressed".into(), thousands(tally.suppressed)]);
     }
     for (name, value) in measured.metrics().all.iter() {
-        // The sum over all columns is in --json; what is printed is the mean, as everywhere.
+        // The sum over all columns is in --json only; the text has the mean.
         let asked = name.trim_end_matches("_per_column");
         if let Some(value) = value.filter(|_| name != "information_loss" && ask.wants(asked)) {
             rows.push(vec![name.replace('_', " "), number(value)]);
@@ -64,5 +64,5 @@ fn summary(measured: &Measurement, ask: &Ask) {
     }
     let scores = measured.utility.iter().flat_map(|utility| utility.scores());
     rows.extend(scores.map(|(card, value)| vec![card.name.replace('_', " "), number(value)]));
-    say!("{}", table(rows));
+    outln!("{}", table(rows));
 }

@@ -11,6 +11,7 @@ pub(crate) mod hierarchy;
 pub(crate) mod init;
 pub(crate) mod measure;
 pub(crate) mod profile;
+pub(crate) mod recover;
 pub(crate) mod report;
 pub(crate) mod serve;
 pub(crate) mod verify;

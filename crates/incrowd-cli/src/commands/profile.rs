@@ -10,14 +10,14 @@ use incrowd::{Error, OutlierProfile, ProfileOptions};
 
 use crate::args::ProfileArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, number, say, table, thousands};
+use crate::print::{OutputMode, list, number, one_line, outln, table, thousands};
 use crate::progress::Bar;
 
-/// How many lines of a list the text shows unless all are asked for; JSON has all.
+/// The number of lines of a list that the text shows without `--all`. JSON has all of them.
 const SHOWN: usize = 5;
-/// So many columns are listed all the same.
+/// A table with at most this many columns is shown completely.
 const FEW: usize = 12;
-/// The keys that say how the table is read.
+/// The keys that control how the table is read.
 const READING: [&str; 9] =
     ["missing", "delimiter", "format", "encoding", "decimal", "sheet", "table", "query", "weight"];
 
@@ -29,11 +29,15 @@ pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Fail
     if args.outliers.is_none()
         && (args.keys.has("[columns] hierarchy") || args.keys.has("[input] hierarchies"))
     {
-        return Err(Error::job("hierarchies are for distances").help("add --outliers on=income").into());
+        return Err(Error::job("hierarchies are used only for the distances between outliers")
+            .help("add --outliers on=income")
+            .into());
     }
     let mut builder = JobBuilder::default();
     builder.tables(&args.tables)?;
-    let input = args.keys.on(builder, |key| READING.contains(&key.name))?.finish()?.job.input;
+    let job = args.keys.on(builder, |key| READING.contains(&key.name))?.finish()?.job;
+    incrowd::unauthenticated_by_job(&job).iter().for_each(|text| mode.warn(text));
+    let input = job.input;
     let options = ProfileOptions {
         input: input.clone(),
         columns: args.columns.clone(),
@@ -44,8 +48,11 @@ pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Fail
         most: args.max_columns,
     };
     let profile = incrowd::profile(&options, &Bar::new(mode))?;
-    let outliers =
-        args.outliers.as_ref().map(|text| outliers(args, input, &profile, text, mode)).transpose()?;
+    let outliers = args
+        .outliers
+        .as_ref()
+        .map(|text| outliers(args, input, &profile, text, mode))
+        .transpose()?;
     if mode.json {
         let mut json = profile.to_json();
         if let Some(outliers) = &outliers {
@@ -61,7 +68,7 @@ pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-/// Counts outliers on the quasi-identifiers the profile measured uniqueness on.
+/// Counts outliers on the quasi-identifiers that uniqueness was measured on.
 fn outliers(
     args: &ProfileArgs,
     profiled: Input,
@@ -89,24 +96,34 @@ fn outliers(
     Ok(incrowd::outliers(&job, &params, &Bar::new(mode))?)
 }
 
-fn print_outliers(found: &OutlierProfile) {
-    let forced = &found.forced;
-    let what = match found.density {
+fn print_outliers(outliers: &OutlierProfile) {
+    let forced = &outliers.forced;
+    let what = match outliers.density {
         Some(lof) => {
-            format!("local outlier factor of {} or more among {} places", lof.threshold, lof.neighbours)
+            format!(
+                "local outlier factor of {} or more among {} points",
+                lof.threshold, lof.neighbours
+            )
         }
-        None => format!("far from {} of the records by more than {}", percent(found.p), found.d),
+        None => {
+            format!("distance to {} of the records above {}", percent(outliers.p), outliers.d)
+        }
     };
-    say!("\noutliers by {} and {} ({what})", found.column, found.attributes.join(", "));
-    say!(" {} records: {}", thousands(found.records), incrowd::recode::expansion::forced_in_words(forced));
-    say!(
-        " at least {} would have to be left out of a plain release{}",
+    let column = one_line(&outliers.column);
+    outln!("\noutliers by {column} and {} ({what})", list(&outliers.attributes));
+    outln!(
+        " {} records: {}",
+        thousands(outliers.records),
+        incrowd::recode::expansion::forced_in_words(forced)
+    );
+    outln!(
+        " at least {} would have to be suppressed in a plain-k-anonymous release{}",
         thousands(forced.removals()),
-        if forced.all_decided { "" } else { " (a bound: not every outlier was settled)" }
+        if forced.all_decided { "" } else { " (a bound: not every outlier was decided)" }
     );
 }
 
-/// A share of all records.
+/// Formats a share of all records.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     match percent {
@@ -114,16 +131,16 @@ fn percent(share: f64) -> String {
         100.0 => "100 %".to_owned(),
         p if p < 0.01 => "<0.01 %".to_owned(),
         p if p < 1.0 => format!("{p:.2} %"),
-        // Nearly all is not all.
+        // Must not be rounded to 100 %.
         p if p > 99.9 => ">99.9 %".to_owned(),
         p => format!("{p:.1} %"),
     }
 }
 
 fn print(profile: &Profile, all: bool) {
-    say!("may be published");
-    say!("  {} records, {} columns\n", thousands(profile.records), profile.table_columns);
-    say!("for the data owner only: what follows describes people who are not protected yet");
+    outln!("may be published");
+    outln!("  {} records, {} columns\n", thousands(profile.records), profile.table_columns);
+    outln!("for the data owner only: the following describes people who are not protected yet");
     let (every, all) = (all, all || profile.columns.len() <= FEW);
     if all {
         columns(profile);
@@ -141,8 +158,9 @@ fn print(profile: &Profile, all: bool) {
     );
     match &profile.uniqueness {
         Some(uniqueness) => unique(profile, uniqueness, all),
-        None => say!(
-            "\nno column looks like a quasi-identifier; name them with --quasi to see how unique people are"
+        None => outln!(
+            "\nno column looks like a quasi-identifier; give some with --quasi to measure \
+             uniqueness"
         ),
     }
     if let Some(risk) = &profile.weighted {
@@ -150,26 +168,29 @@ fn print(profile: &Profile, all: bool) {
     }
     match &profile.population {
         Some(population) => estimates(population),
-        None => say!(
-            "\npopulation: give --sampling-fraction or --population-size to estimate who is unique in it"
+        None => outln!(
+            "\npopulation: give --sampling-fraction or --population-size to estimate uniqueness in \
+             the population"
         ),
     }
-    say!("\nverdict  {}", verdict(profile));
+    outln!("\nverdict  {}", verdict(profile));
     if !all {
-        say!("         --all shows every column and every set");
+        outln!("         --all shows every column and every set");
     }
 }
 
-/// What the profile comes to, in one line.
+/// Returns the summary line.
 fn verdict(profile: &Profile) -> String {
     let unsure = profile.columns.iter().filter(|column| !column.proposal.sure).count();
-    let look = match unsure {
+    let review = match unsure {
         0 => String::new(),
-        1 => "; look at the role of 1 column that is unsure".to_owned(),
-        n => format!("; look at the roles of {n} columns that are unsure"),
+        1 => "; review the uncertain role of 1 column".to_owned(),
+        n => format!("; review the uncertain roles of {n} columns"),
     };
     let Some(uniqueness) = &profile.uniqueness else {
-        return format!("no quasi-identifier was found, so nothing tells how unique people are{look}");
+        return format!(
+            "no quasi-identifier was found, so uniqueness could not be measured{review}"
+        );
     };
     let share = profile.share_of(uniqueness.sizes.of_size(1));
     let on = match uniqueness.columns.len() {
@@ -181,11 +202,19 @@ fn verdict(profile: &Profile) -> String {
         .iter()
         .zip(&uniqueness.without)
         .min_by_key(|(column, unique)| (**unique, **column));
-    let most = with.filter(|_| uniqueness.columns.len() > 1 && share > 0.0).map(|(column, unique)| {
-        let left = percent(profile.share_of(*unique));
-        format!("; `{}` does most of it, without it {left} would be", profile.columns[*column].name)
-    });
-    format!("{} of the records are unique on {on}{}{look}", percent(share), most.unwrap_or_default())
+    let most =
+        with.filter(|_| uniqueness.columns.len() > 1 && share > 0.0).map(|(column, unique)| {
+            let left = percent(profile.share_of(*unique));
+            format!(
+                "; without `{}`, which contributes most, {left} would be unique",
+                profile.columns[*column].name
+            )
+        });
+    format!(
+        "{} of the records are unique on {on}{}{review}",
+        percent(share),
+        most.unwrap_or_default()
+    )
 }
 
 fn columns(profile: &Profile) {
@@ -202,64 +231,77 @@ fn columns(profile: &Profile) {
             percent(profile.share_of(counts.largest)),
         ]);
     }
-    say!("\ncolumns (shares are of all records; unique: nobody else has the value)");
-    say!("{}", table(rows));
+    outln!("\ncolumns (shares are of all records; unique: the value occurs once)");
+    outln!("{}", table(rows));
 }
 
 fn roles(profile: &Profile, all: bool) {
-    say!("\nproposed roles (? is unsure, and then the role is one that protects)");
-    let widest = profile.columns.iter().map(|c| c.name.chars().count()).max().unwrap_or(0);
+    outln!("\nproposed roles (? is uncertain; then the safer role is proposed)");
+    let widest =
+        profile.columns.iter().map(|c| one_line(&c.name).chars().count()).max().unwrap_or(0);
     if !all {
         for (word, role) in incrowd::job::RoleName::ALL {
-            let of = |c: &&incrowd::profile::ColumnProfile| c.proposal.role == role && c.proposal.sure;
-            let names: Vec<&str> = profile.columns.iter().filter(of).map(|c| c.name.as_str()).collect();
+            let of =
+                |c: &&incrowd::profile::ColumnProfile| c.proposal.role == role && c.proposal.sure;
+            let names: Vec<&str> =
+                profile.columns.iter().filter(of).map(|c| c.name.as_str()).collect();
             if !names.is_empty() {
-                say!(" {word:<11} {:>3}  {}", names.len(), names.join(", "));
+                outln!(" {word:<11} {:>3}  {}", names.len(), list(&names));
             }
         }
     }
-    // Of many columns those that somebody should look at.
-    let mut told = 0;
-    for column in
-        profile.columns.iter().filter(|column| all || !column.proposal.sure || !column.markers.is_empty())
+    // Of many columns only those that need a review.
+    let mut listed = 0;
+    for column in profile
+        .columns
+        .iter()
+        .filter(|column| all || !column.proposal.sure || !column.markers.is_empty())
     {
-        told += 1;
-        if !all && told > 2 * SHOWN {
+        listed += 1;
+        if !all && listed > 2 * SHOWN {
             continue;
         }
         let proposal = &column.proposal;
-        let role =
-            incrowd::job::RoleName::ALL.iter().find(|(_, r)| *r == proposal.role).map_or("", |(n, _)| n);
+        let role = incrowd::job::RoleName::ALL
+            .iter()
+            .find(|(_, r)| *r == proposal.role)
+            .map_or("", |(n, _)| n);
         let mark = if proposal.sure { ' ' } else { '?' };
-        say!(" {:<widest$}  {role:<10} {mark} {}", column.name, proposal.reason);
+        outln!(
+            " {:<widest$}  {role:<10} {mark} {}",
+            one_line(&column.name),
+            one_line(&proposal.reason)
+        );
         for marker in &column.markers {
             let records = thousands(marker.records);
-            say!(
-                " {:<widest$}               `{}` probably stands for a missing value ({records} records)",
+            outln!(
+                " {:<widest$}               `{}` is probably a missing value ({records} records)",
                 "",
-                marker.text
+                one_line(&marker.text)
             );
         }
         for remark in &column.remarks {
-            say!(" {:<widest$}               {remark}", "");
+            outln!(" {:<widest$}               {}", "", one_line(remark));
         }
     }
-    if !all && told > 2 * SHOWN {
-        say!(" and {} more that are unsure", told - 2 * SHOWN);
+    if !all && listed > 2 * SHOWN {
+        outln!(" and {} more that are uncertain", listed - 2 * SHOWN);
     }
     if profile.sensitive_unique > 0 {
         let share = percent(profile.share_of(profile.sensitive_unique));
-        say!(
-            "\n {} records ({share}) are unique on the sensitive columns together, which would be published as they are:",
+        outln!(
+            "\n {} records ({share}) are unique on the sensitive columns together, which would be \
+             published unchanged:",
             thousands(profile.sensitive_unique)
         );
-        say!(
-            " whoever knows those values of a person finds them there; publish fewer of these columns, or give some the role quasi"
+        outln!(
+            " an adversary who knows these values of a person finds the record; publish fewer of \
+             these columns, or give some the role quasi"
         );
     }
     if profile.incomplete > 0 {
         let share = percent(profile.share_of(profile.incomplete));
-        say!(
+        outln!(
             "\n {} records ({share}) lack a value in a quasi-identifier or sensitive column",
             thousands(profile.incomplete)
         );
@@ -273,34 +315,40 @@ fn sets(profile: &Profile, shown: usize) {
         n if n == profile.records => "every record".to_owned(),
         n => format!("at least {} of the records ({})", percent(profile.share), thousands(n)),
     };
-    let columns = if profile.most == 1 { "1 column".to_owned() } else { format!("{} columns", profile.most) };
-    say!("\nsmallest sets of columns on which {what} are unique (up to {columns})");
+    let columns =
+        if profile.most == 1 { "1 column".to_owned() } else { format!("{} columns", profile.most) };
+    outln!("\nsmallest sets of columns on which {what} are unique (up to {columns})");
     if found.combinations.is_empty() {
-        say!(" none");
+        outln!(" none");
     }
     let mut rows = Vec::new();
     for set in found.combinations.iter().take(shown) {
-        let names: Vec<&str> = set.columns.iter().map(|&c| profile.columns[c].name.as_str()).collect();
+        let names: Vec<&str> =
+            set.columns.iter().map(|&c| profile.columns[c].name.as_str()).collect();
         rows.push(vec![names.join(" + "), percent(profile.share_of(set.unique))]);
     }
     if !rows.is_empty() {
-        say!("{}", table(rows));
+        outln!("{}", table(rows));
     }
     if found.combinations.len() > shown {
-        say!(" and {} more sets (--all lists them)", thousands((found.combinations.len() - shown) as u64));
+        outln!(
+            " and {} more sets (--all lists them)",
+            thousands((found.combinations.len() - shown) as u64)
+        );
     }
     if profile.cut_short {
-        say!(" larger sets were not searched because the table is large; ask with --max-columns");
+        outln!(" larger sets were not searched because the table is large; use --max-columns");
     }
 }
 
 fn unique(profile: &Profile, uniqueness: &Uniqueness, all: bool) {
     let sizes = &uniqueness.sizes;
-    let names: Vec<&str> = uniqueness.columns.iter().map(|&c| profile.columns[c].name.as_str()).collect();
+    let names: Vec<&str> =
+        uniqueness.columns.iter().map(|&c| profile.columns[c].name.as_str()).collect();
     let which = if uniqueness.given { "given" } else { "proposed" };
-    say!("\nuniqueness on the {which} quasi-identifiers: {}", names.join(", "));
+    outln!("\nuniqueness on the {which} quasi-identifiers: {}", list(&names));
     let share = profile.share_of(sizes.of_size(1));
-    say!(
+    outln!(
         " {} of {} records are unique ({})\n",
         thousands(sizes.of_size(1)),
         thousands(profile.records),
@@ -314,9 +362,14 @@ fn unique(profile: &Profile, uniqueness: &Uniqueness, all: bool) {
             (low, high) if low == high => low.to_string(),
             (low, high) => format!("{low}–{high}"),
         };
-        rows.push(vec![name, thousands(groups), thousands(records), percent(profile.share_of(records))]);
+        rows.push(vec![
+            name,
+            thousands(groups),
+            thousands(records),
+            percent(profile.share_of(records)),
+        ]);
     }
-    say!("{}", table(rows));
+    outln!("{}", table(rows));
     if uniqueness.columns.len() > 1 {
         let mut without: Vec<(usize, u64)> =
             uniqueness.columns.iter().copied().zip(uniqueness.without.iter().copied()).collect();
@@ -328,16 +381,16 @@ fn unique(profile: &Profile, uniqueness: &Uniqueness, all: bool) {
             let points = format!("{:.1} points", 100.0 * (share - left));
             rows.push(vec![profile.columns[column].name.clone(), percent(left), points]);
         }
-        say!(
-            "\nwhich column makes records unique: the share that is left if it is left out\n{}",
+        outln!(
+            "\ncontribution of each column: the share of unique records without it\n{}",
             table(rows)
         );
     }
 }
 
 fn weighted(risk: &WeightedRisk, records: u64) {
-    say!(
-        "\nrisk by weights: {} records stand for {:.0} people, those of the smallest group for {:.1}",
+    outln!(
+        "\nrisk by sampling weights: {} records represent {:.0} people, the smallest group {:.1}",
         thousands(records),
         risk.people,
         risk.fewest
@@ -346,7 +399,7 @@ fn weighted(risk: &WeightedRisk, records: u64) {
     let row = |name: &str, (worst, sum): (f64, f64)| {
         vec![name.to_owned(), number(worst), format!("{sum:.2} records")]
     };
-    say!(
+    outln!(
         "{}",
         table(vec![
             head,
@@ -357,7 +410,7 @@ fn weighted(risk: &WeightedRisk, records: u64) {
 }
 
 fn estimates(population: &Population) {
-    say!(
+    outln!(
         "\nestimated uniqueness in the population of {} people (sampling fraction {:.4})",
         thousands(population.size),
         population.fraction
@@ -367,13 +420,13 @@ fn estimates(population: &Population) {
         let chosen = population.chosen.is_some_and(|(name, _)| name == estimate.name);
         let mark = if chosen { "   <- chosen by the rule of Dankar et al. 2012" } else { "" };
         match estimate.uniques {
-            Ok(uniques) => say!(
+            Ok(uniques) => outln!(
                 " {:<widest$}  {:>9}  about {} people{mark}",
                 estimate.name,
                 percent(uniques / population.size as f64),
                 thousands(uniques.round() as u64)
             ),
-            Err(why) => say!(" {:<widest$}  {:>9}  {why}", estimate.name, "-"),
+            Err(why) => outln!(" {:<widest$}  {:>9}  {why}", estimate.name, "-"),
         }
     }
 }

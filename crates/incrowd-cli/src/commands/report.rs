@@ -3,34 +3,38 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use incrowd::job::beside;
+use incrowd::job::next_to;
 use incrowd::utility::Workload;
-use incrowd::{Ask, Audience, Error};
+use incrowd::{Ask, Audience, Decision, Error};
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, say};
+use crate::print::{OutputMode, outln};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
     if args.owner.is_some() && judging.original.is_none() {
-        return Err(Error::job("the data owner's page is about the original, which is not named")
-            .help("add --original people.csv, or --job with the job the release was made with")
+        return Err(Error::job("the data owner's page needs the original table")
+            .help("add --original people.csv, or --job with the job file of the release")
             .into());
     }
-    let output = args
-        .output
-        .clone()
-        .unwrap_or_else(|| beside(judging.release.paths.first().unwrap_or(&args.release), "report.html"));
+    let output = args.output.clone().unwrap_or_else(|| {
+        next_to(judging.release.paths.first().unwrap_or(&args.release), "report.html")
+    });
     let mut claim = incrowd::Claim::of_judging(&judging);
     args.keys.job.iter().for_each(|path| claim.reads(path));
     let public_target = claim.writes(&output, "the page", "output")?;
-    let owner_target = args.owner.as_ref().map(|path| claim.writes(path, "the data owner's page", "owner"));
+    let owner_target =
+        args.owner.as_ref().map(|path| claim.writes(path, "the data owner's page", "owner"));
     let owner_target = owner_target.transpose()?;
+    for path in std::iter::once(&output).chain(&args.owner) {
+        incrowd::check_file(path, incrowd::Mark::Page, args.replace)?;
+    }
     let workload = Workload { seed: args.seed, ..Workload::default() };
     let ask = Ask { pairs: true, workload, target: args.target.clone(), ..Ask::default() };
-    let pages = incrowd::report(&judging, &ask, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
+    let pages =
+        incrowd::report(&judging, &ask, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
     incrowd::write_file(&public_target, pages.public.as_bytes(), Audience::Everybody)?;
     let owner = args.owner.as_ref().zip(pages.owner.as_ref());
     if let (Some(target), Some((_, page))) = (&owner_target, owner) {
@@ -38,7 +42,7 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
     }
     if mode.json {
         let mut answer = serde_json::json!({
-            "holds": pages.holds,
+            "holds": pages.decision.answer(),
             "page": output.display().to_string(),
             "bytes": pages.public.len(),
         });
@@ -48,22 +52,26 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
         }
         mode.print_json(&answer);
     } else {
-        say!(
+        outln!(
             "release  {}   {}",
             crate::flags::release_of(&judging),
-            if pages.holds { "keeps its promises" } else { "does NOT keep its promises" }
+            match pages.decision {
+                Decision::Holds => "all guarantees hold",
+                Decision::Undecided => "UNDECIDED whether all guarantees hold",
+                Decision::Fails => "a guarantee FAILS",
+            }
         );
         print(Some(&output), owner.map(|(path, _)| path.as_path()));
     }
-    Ok(ExitCode::from(u8::from(!pages.holds)))
+    Ok(ExitCode::from(u8::from(!pages.decision.holds())))
 }
 
-/// Says where the pages are and who may see them.
+/// Prints the paths of the pages and who may see them.
 pub(crate) fn print(public: Option<&Path>, owner: Option<&Path>) {
     if let Some(path) = public {
-        say!("report   {}   may be published", path.display());
+        outln!("report   {}   may be published", path.display());
     }
     if let Some(path) = owner {
-        say!("owner    {}   for the data owner only", path.display());
+        outln!("owner    {}   for the data owner only", path.display());
     }
 }

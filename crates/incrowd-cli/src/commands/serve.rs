@@ -10,12 +10,12 @@ use serde_json::json;
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, say};
+use crate::print::{OutputMode, outln};
 
-/// How the server of this process is stopped, while there is one.
+/// The handle that stops the running server of this process.
 static SERVING: Mutex<Option<Stop>> = Mutex::new(None);
 
-/// Stops the server, if there is one.
+/// Stops the server and returns whether one was running.
 pub(crate) fn stop() -> bool {
     let serving = SERVING.lock().unwrap_or_else(PoisonError::into_inner);
     serving.as_ref().inspect(|stop| stop.stop()).is_some()
@@ -25,18 +25,23 @@ pub(crate) fn run(args: &ServeArgs, mode: OutputMode) -> Result<ExitCode, Failur
     let options = Options {
         port: args.port,
         table: args.table.clone().map(Table::File),
-        most_bytes: args.max_upload.saturating_mul(1 << 20),
+        max_upload: args.max_upload.saturating_mul(1 << 20),
     };
     let stop = Stop::default();
     *SERVING.lock().unwrap_or_else(PoisonError::into_inner) = Some(stop.clone());
     let served = incrowd_web::serve(options, &stop, |ready| {
         if mode.json {
-            mode.print_json(&json!({ "address": ready.address }));
+            mode.print_json(&json!({ "address": ready.address, "page": ready.page }));
         } else {
-            say!("serving  {}\n         on this machine only; Ctrl-C stops it", ready.address);
+            outln!(
+                "serving  {}\n         on this machine only; Ctrl-C stops the server\n         \
+                 the address works once; open {} to connect again",
+                ready.address,
+                ready.page.display()
+            );
         }
         if !args.no_open && !opened(ready) {
-            mode.note("no browser could be opened: open the address yourself");
+            mode.note("no browser could be started: open the address manually");
         }
     });
     *SERVING.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -44,8 +49,8 @@ pub(crate) fn run(args: &ServeArgs, mode: OutputMode) -> Result<ExitCode, Failur
     Ok(served.map(|()| ExitCode::SUCCESS)?)
 }
 
-/// Opens the browser. It is given a private file that leads to the address: everybody on the machine can see what programs are
-/// started with.
+/// Opens the browser with a private file that redirects to the server. The address itself must not
+/// be an argument, because every user of the machine can read command lines.
 fn opened(ready: &Ready) -> bool {
     let (program, before): (&str, &[&str]) = match std::env::consts::OS {
         "macos" => ("open", &[]),
@@ -53,6 +58,11 @@ fn opened(ready: &Ready) -> bool {
         _ => ("xdg-open", &[]),
     };
     let mut command = Command::new(program);
-    command.args(before).arg(&ready.page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(before)
+        .arg(&ready.page)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.spawn().is_ok()
 }

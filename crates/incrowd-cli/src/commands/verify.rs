@@ -3,32 +3,33 @@
 use std::process::ExitCode;
 
 use incrowd::core::MissingCells;
-use incrowd::{Behind, Checked, FromOriginal};
+use incrowd::{Checked, Decision, FromOriginal, ReleasePersons};
 
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, groups, number, print_blocks, say, thousands};
+use crate::print::{OutputMode, groups, number, one_line, outln, print_blocks, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
-    let (mut judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
+    let (mut judging, provenance) =
+        args.keys.judging(&args.release, args.original.as_ref(), mode)?;
     judging.check = args.check.clone();
     let checked = incrowd::verify(&judging, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
     for (column, records) in &checked.verification.unread {
         mode.note(&format!(
-            "column `{column}`: the cells of {} records cover nobody of the population; if that is a surprise, give the \
-             kinds and hierarchies the release was made with",
+            "column `{column}`: the cells of {} records cover no person of the population; if that \
+             is unexpected, give the kinds and hierarchies the release was made with",
             thousands(*records)
         ));
     }
-    if let Behind::Unknown(why) = &checked.behind {
+    if let ReleasePersons::Unknown(why) = &checked.persons {
         mode.note(why);
     }
     for warning in checked.from_original.iter().flat_map(|found| &found.warnings) {
         mode.note(warning);
     }
     if checked.manifest_unsealed {
-        mode.note("the manifest does not state its own digest: whether it was changed cannot be told");
+        mode.note("the manifest does not contain its own digest: changes to it cannot be detected");
     }
     if mode.json {
         mode.print_json(&checked.to_json());
@@ -38,17 +39,18 @@ pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failu
     Ok(ExitCode::from(u8::from(!checked.holds())))
 }
 
-/// What else is to be said of a publication with rules of its own or of several tables.
+/// Prints the results that only some publications have: sensitive groups, rules, further tables.
 fn print_rules(checked: &Checked) {
     if let Some(verification) = &checked.on_values {
         for judgement in &verification.judgements {
-            let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
-            let verdict = match judgement {
-                j if j.holds => "holds",
-                j if j.unknown => "UNKNOWN",
-                _ => "FAILS",
+            let (title, what, have) =
+                (&judgement.title, judgement.measures, number(judgement.have));
+            let verdict = match judgement.decision() {
+                Decision::Holds => "holds",
+                Decision::Undecided => "UNKNOWN",
+                Decision::Fails => "FAILS",
             };
-            say!(
+            outln!(
                 "sensitive {title}   {verdict}   {what} {have} in {} sensitive groups",
                 thousands(verification.groups)
             );
@@ -57,37 +59,41 @@ fn print_rules(checked: &Checked) {
     let found = checked.from_original.as_ref();
     let failures = || checked.failures.iter().chain(found.iter().flat_map(|found| &found.failures));
     for failure in failures() {
-        say!("rule     {}   FAILS   {}", failure.rule, failure.says);
+        outln!("rule     {}   FAILS   {}", failure.rule, failure.message);
     }
     if let (Some(rules), None) = (checked.rules, failures().next()) {
-        let with =
-            found.and_then(|found| found.rules).map(|rules| format!(", and {rules} with the originals"));
-        say!("rules    {rules}{}   hold", with.unwrap_or_default());
+        let with = found
+            .and_then(|found| found.rules)
+            .map(|rules| format!(", and {rules} with the originals"));
+        outln!("rules    {rules}{}   hold", with.unwrap_or_default());
     }
     if let Some(loose) = found.and_then(|found| found.loose).filter(|loose| *loose > 0) {
-        say!("note     {} boxes are larger than the people in them need (O4)", thousands(loose));
+        outln!("note     {} boxes are larger than the people in them need (O4)", thousands(loose));
     }
     match checked.values_match() {
-        Some(true) => say!("digest   of the sensitive values matches the manifest"),
-        Some(false) => say!("digest   of the sensitive values DIFFERS from the manifest"),
+        Some(true) => outln!("digest   of the sensitive values matches the manifest"),
+        Some(false) => outln!("digest   of the sensitive values DIFFERS from the manifest"),
         None => {}
     }
 }
 
 fn print_origin(origin: &FromOriginal) {
-    say!("\nfor the data owner only\n");
+    outln!("\nfor the data owner only\n");
     match origin.strangers {
-        0 => say!("original every published record comes from it, no two from the same record"),
-        n => say!(
-            "original FAILS   {} published records do not come from it, or come from it twice",
+        0 => outln!("original every published record comes from it, no two from the same record"),
+        n => outln!(
+            "original FAILS   {} published records do not come from it, or use a record twice",
             thousands(n)
         ),
     }
     if origin.misfits > 0 {
-        say!("original FAILS   the values of {} are not those of its people", groups(origin.misfits));
+        outln!(
+            "original FAILS   the values of {} are not those of its people",
+            groups(origin.misfits)
+        );
     }
     if let Some(step) = &origin.suppression {
-        say!("");
+        outln!("");
         print_blocks(&step.to_text(0));
     }
 }
@@ -95,57 +101,76 @@ fn print_origin(origin: &FromOriginal) {
 pub(crate) fn print(checked: &Checked, path: &str) {
     let records = checked.from_original.as_ref().filter(|found| found.rules.is_none());
     if records.is_some() {
-        say!("may be published\n");
+        outln!("may be published\n");
     }
     let verification = &checked.verification;
-    say!("table    {path}   {} records in {}", thousands(verification.records), groups(verification.groups));
+    outln!(
+        "table    {path}   {} records in {}",
+        thousands(verification.records),
+        groups(verification.groups)
+    );
     for judgement in &verification.judgements {
         let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
-        if judgement.holds {
-            say!("verify   {title}   holds   {what} {have}");
-        } else if judgement.unknown && matches!(checked.behind, Behind::Unknown(_)) {
-            say!(
-                "verify   {title}   UNKNOWN   in records the {what} is {have}; in persons it was judged when it was made"
-            );
-        } else if judgement.unknown {
-            say!("verify   {title}   UNKNOWN   only categories are published; of these the {what} is {have}");
-        } else {
-            say!(
+        match judgement.decision() {
+            Decision::Holds => outln!("verify   {title}   holds   {what} {have}"),
+            Decision::Undecided if matches!(checked.persons, ReleasePersons::Unknown(_)) => outln!(
+                "verify   {title}   UNKNOWN   the {what} is {have} in records; persons were \
+                 counted only when the release was made"
+            ),
+            // No group was checked: the release does not have the sampling weights that the
+            // population is estimated from.
+            Decision::Undecided if judgement.failing == 0 => outln!(
+                "verify   {title}   UNKNOWN   the population is estimated from sampling weights, \
+                 which the release does not contain"
+            ),
+            Decision::Undecided => outln!(
+                "verify   {title}   UNKNOWN   only categories are published; their {what} is {have}"
+            ),
+            Decision::Fails => outln!(
                 "verify   {title}   FAILS   {what} {have}, needs {}; {} of {} groups fail",
                 number(judgement.need),
                 thousands(judgement.failing),
                 thousands(verification.groups)
-            );
+            ),
         }
     }
     if checked.missing_cells != MissingCells::default() {
         let (name, worth) = (checked.missing_cells.name(), checked.missing_cells.worth());
-        say!("         {}", incrowd::missing_cells_text(name, worth));
+        outln!("         {}", incrowd::missing_cells_text(name, worth));
     }
-    if let (Behind::Known, Some(found)) = (&checked.behind, &verification.persons) {
+    if let (ReleasePersons::Known, Some(found)) = (&checked.persons, &verification.persons) {
         let (published, smallest) = (thousands(found.published), thousands(found.smallest_group));
-        say!("persons  {published} persons; the smallest group has {smallest}");
+        outln!("persons  {published} persons; the smallest group has {smallest}");
     }
     print_rules(checked);
     for column in &checked.identifiers {
-        say!("verify   identifier `{column}`   FAILS   it is published");
+        outln!("verify   identifier `{}`   FAILS   it is published", one_line(column));
     }
     match checked.digest_matches {
-        Some(true) => say!("digest   matches the manifest"),
+        Some(true) => outln!("digest   matches the manifest"),
         Some(false) => {
-            say!("digest   DIFFERS from the manifest: the table was changed after it was released")
+            outln!(
+                "digest   DIFFERS from the manifest: the table was changed after it was released"
+            )
         }
         None => {}
     }
     if checked.manifest_as_made == Some(false) {
-        say!(
-            "manifest DIFFERS from its own digest: it was changed after it was made, and so may be what it promises"
+        outln!(
+            "manifest DIFFERS from its own digest: it was changed after it was written, and its \
+             models may be too"
         );
     }
     match checked.signed {
-        Some(true) => say!("signed   by the key, and so are the digests of the release"),
-        Some(false) => say!("signed   FAILS   the manifest is not signed by this key as it is now"),
+        Some(true) => outln!("signed   by the key, including the digests of the release"),
+        Some(false) => outln!("signed   FAILS   the manifest has no valid signature of this key"),
         None => {}
+    }
+    if checked.decision() == Decision::Undecided {
+        outln!(
+            "verdict  UNDECIDED: no guarantee fails, but not every guarantee can be checked on \
+             this table alone"
+        );
     }
     if let Some(found) = records {
         print_origin(found);

@@ -1,32 +1,36 @@
-//! `incrowd attack`: 0 what was asked for is said, 1 a stated limit is exceeded, 2 nobody knows.
+//! `incrowd attack`: exit code 0 on success, 1 if a limit is exceeded, 2 on errors.
 
-use crate::room::{PEOPLE, Room};
+use crate::test_dir::{PEOPLE, TestDir};
 
-fn released() -> Room {
-    let room = Room::with_people();
-    room.does("anonymize people.csv --identifier name --quasi age,zip --sensitive disease -k 2 -o r.csv");
-    room
+fn released() -> TestDir {
+    let test = TestDir::with_people();
+    test.succeeds(
+        "anonymize people.csv --identifier name --quasi age,zip --sensitive disease -k 2 -o r.csv",
+    );
+    test
 }
 
-/// Everybody with a name stands in the release; gus and hal share a group of two.
+/// All named people are in the release; gus and hal form a group of two.
 const HIERARCHY: &str =
     "02139;021**;*\n02140;021**;*\n02141;021**;*\n90210;902**;*\n90211;902**;*\n90213;902**;*\n";
 
-fn with_hierarchy() -> Room {
-    let room = Room::with_people();
-    room.write("zip.csv", HIERARCHY);
-    room.does(
+fn with_hierarchy() -> TestDir {
+    let test = TestDir::with_people();
+    test.write("zip.csv", HIERARCHY);
+    test.succeeds(
         "anonymize people.csv --quasi age,zip --hierarchy zip=zip.csv --sensitive disease -k 2 -o r.csv",
     );
-    room
+    test
 }
 
 #[test]
-fn the_manifest_tells_the_roles() {
-    let room = released();
-    let short = room.does("attack r.csv").prints(&["attacks: --all says why", "\nverdict  5 attacks ran"]);
+fn roles_are_read_from_the_manifest() {
+    let test = released();
+    let short = test
+        .succeeds("attack r.csv")
+        .prints(&["attacks: --all shows the reasons", "\nverdict  5 attacks ran"]);
     assert!(!short.stdout.contains("\n\n\n"), "{short}");
-    let done = room.does("attack r.csv --all");
+    let done = test.succeeds("attack r.csv --all");
     assert_eq!(done.stderr, "", "{done}");
     done.prints(&[
         "table    r.csv   8 records in",
@@ -42,37 +46,41 @@ fn the_manifest_tells_the_roles() {
 }
 
 #[test]
-fn a_limit_that_is_exceeded_is_exit_code_one() {
-    let room = released();
-    room.does("attack r.csv --limit prosecutor=0.5").prints(&["limit    prosecutor   holds"]);
-    let done = room.run("attack r.csv --limit prosecutor=0.49").exits(1);
+fn an_exceeded_limit_gives_exit_code_one() {
+    let test = released();
+    test.succeeds("attack r.csv --limit prosecutor=0.5").prints(&["limit    prosecutor   holds"]);
+    let done = test.run("attack r.csv --limit prosecutor=0.49").exits(1);
     done.prints(&["limit    prosecutor   EXCEEDED   the worst risk is 0.5000, at most 0.4900"]);
-    room.does("attack r.csv --limit prosecutor.share=0 --threshold prosecutor=0.5");
-    room.run("attack r.csv --limit prosecutor.share=0 --threshold prosecutor=0.49").exits(1);
-    let answer = room.run("attack r.csv --limit marketer=0.1 --json").exits(1).json();
+    test.succeeds("attack r.csv --limit prosecutor.share=0 --threshold prosecutor=0.5");
+    test.run("attack r.csv --limit prosecutor.share=0 --threshold prosecutor=0.49").exits(1);
+    let answer = test.run("attack r.csv --limit marketer=0.1 --json").exits(1).json();
     assert_eq!(answer["holds"], false);
-    let limit = &answer["attacks"].as_array().unwrap().iter().find(|a| a["attack"] == "marketer").unwrap()["limits"]
-        [0];
+    let limit =
+        &answer["attacks"].as_array().unwrap().iter().find(|a| a["attack"] == "marketer").unwrap()
+            ["limits"][0];
     assert_eq!((&limit["on"], &limit["holds"]), (&"average".into(), &false.into()));
 }
 
 #[test]
-fn a_limit_nobody_can_check_does_not_hold() {
-    let room = released();
-    let says = &["`journalist` has a limit, but it was not run", "--population"];
-    room.refuses("attack r.csv --limit journalist=0.5").exits(2).says(says);
-    let says = &["`homogeneity` has a limit, but it was not run", "add homogeneity to --only"];
-    room.refuses("attack r.csv --only prosecutor --limit homogeneity=0").exits(2).says(says);
+fn a_limit_that_cannot_be_checked_is_an_error() {
+    let test = released();
+    let expected = &["`journalist` has a limit, but it was not run", "--population"];
+    test.refuses("attack r.csv --limit journalist=0.5").exits(2).reports(expected);
+    let expected = &["`homogeneity` has a limit, but it was not run", "add homogeneity to --only"];
+    test.refuses("attack r.csv --only prosecutor --limit homogeneity=0").exits(2).reports(expected);
 }
 
 #[test]
-fn what_is_private_stands_apart() {
-    let room = released();
-    let answer = room.does("attack r.csv --json").json();
+fn private_results_are_separate() {
+    let test = released();
+    let answer = test.succeeds("attack r.csv --json").json();
     let mut public = answer.clone();
     let private = public.as_object_mut().unwrap().remove("private").unwrap();
-    let cells: Vec<String> =
-        room.records("r.csv").iter().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect();
+    let cells: Vec<String> = test
+        .records("r.csv")
+        .iter()
+        .map(|line| line.rsplit_once(',').unwrap().0.to_owned())
+        .collect();
     let age = |line: &String| line.trim_start_matches('"').split(']').next().unwrap().to_owned();
     assert!(cells.iter().all(|line| !public.to_string().contains(&age(line))), "{public}");
     let exposed = &private["most_exposed"][0]["groups"][0];
@@ -81,41 +89,51 @@ fn what_is_private_stands_apart() {
         "{private}"
     );
     assert_eq!(exposed["risk"], 0.5);
-    let text = room.does("attack r.csv").stdout;
+    let text = test.succeeds("attack r.csv").stdout;
     assert!(
-        !text.contains("for the data owner only") && !cells.iter().any(|line| text.contains(&age(line))),
+        !text.contains("for the data owner only")
+            && !cells.iter().any(|line| text.contains(&age(line))),
         "{text}"
     );
 }
 
 #[test]
 fn details_have_one_line_for_each_distinct_row() {
-    let room = released();
-    let done = room.does("attack r.csv --details d.csv");
+    let test = released();
+    let done = test.succeeds("attack r.csv --details d.csv");
     done.prints(&["for the data owner only", "most exposed to prosecutor", "details  d.csv"]);
-    let text = room.text("d.csv");
+    let text = test.text("d.csv");
     let mut lines = csv::Reader::from_reader(text.as_bytes());
     let header = lines.headers().unwrap().iter().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(
         header,
-        ["age", "zip", "disease", "records", "prosecutor", "homogeneity of disease", "skewness of disease"]
+        [
+            "age",
+            "zip",
+            "disease",
+            "records",
+            "prosecutor",
+            "homogeneity of disease",
+            "skewness of disease"
+        ]
     );
     let rows: Vec<csv::StringRecord> = lines.records().map(Result::unwrap).collect();
     let records: u64 = rows.iter().map(|row| row[3].parse::<u64>().unwrap()).sum();
     assert_eq!(records, 8);
     assert!(rows.iter().all(|row| (0.0..=1.0).contains(&row[4].parse::<f64>().unwrap())));
-    room.does("attack r.csv --details again.csv --quiet");
-    assert_eq!(text, room.text("again.csv"), "the order of records shows");
+    test.succeeds("attack r.csv --details again.csv --quiet");
+    assert_eq!(text, test.text("again.csv"), "the order of records shows");
 }
 
 #[test]
-fn everybody_is_joined_with_population_and_voters() {
-    let room = with_hierarchy();
-    room.write("town.csv", PEOPLE.to_owned() + "ivy,35,02139,none\njon,23,90211,none\n");
-    room.write("voters.csv", "who,zip,party\ngus,90211,blue\nzoe,99999,red\n");
+fn population_and_external_table_are_joined() {
+    let test = with_hierarchy();
+    test.write("town.csv", PEOPLE.to_owned() + "ivy,35,02139,none\njon,23,90211,none\n");
+    test.write("voters.csv", "who,zip,party\ngus,90211,blue\nzoe,99999,red\n");
     let how = "--quasi age,zip --hierarchy zip=zip.csv --sensitive disease";
-    let answer =
-        room.does(&format!("attack r.csv {how} --population town.csv --external voters.csv --json")).json();
+    let answer = test
+        .succeeds(&format!("attack r.csv {how} --population town.csv --external voters.csv --json"))
+        .json();
     let found = |name: &str, column: Option<&str>| {
         let column = serde_json::json!(column);
         let all = answer["attacks"].as_array().unwrap();
@@ -131,25 +149,34 @@ fn everybody_is_joined_with_population_and_voters() {
     assert_eq!((&join["of"], &join["facts"]["unmatched"]), (&2.into(), &1.into()));
     assert_eq!(join["facts"]["further_columns"], 2);
     let notes = join["notes"].to_string();
-    assert!(notes.contains("has no age") && notes.contains("only `*` covers"), "{notes}");
-    assert_eq!(found("skewness", Some("disease"))["notes"][0], "the prior is that of the population");
+    assert!(
+        notes.contains("has no column age") && notes.contains("covered only by `*`"),
+        "{notes}"
+    );
+    assert_eq!(
+        found("skewness", Some("disease"))["notes"][0],
+        "the prior is that of the population"
+    );
 }
 
 #[test]
 fn two_releases_of_the_same_people_are_intersected() {
-    let room = Room::new();
-    room.write(
+    let test = TestDir::new();
+    test.write(
         "one.csv",
         "age,disease\n\"[20, 30]\",flu\n\"[20, 30]\",cold\n\"[31, 40]\",gout\n\"[31, 40]\",cold\n",
     );
-    room.write("two.csv", "age,disease\n\"[20, 40]\",flu\n\"[20, 40]\",gout\n");
-    let typed = "attack one.csv --quasi age --sensitive disease --second two.csv --only intersection --json";
-    let answer = room.does(typed).json();
+    test.write("two.csv", "age,disease\n\"[20, 40]\",flu\n\"[20, 40]\",gout\n");
+    let args = "attack one.csv --quasi age --sensitive disease --second two.csv --only intersection --json";
+    let answer = test.succeeds(args).json();
     let found = &answer["attacks"][0];
-    assert_eq!((&found["at_risk"], &found["of"], &found["worst"]), (&2.into(), &2.into(), &1.0.into()));
+    assert_eq!(
+        (&found["at_risk"], &found["of"], &found["worst"]),
+        (&2.into(), &2.into(), &1.0.into())
+    );
     assert_eq!(found["facts"]["not_in_both"], 2);
-    room.write("people.csv", "age\n25\n35\n50\n");
-    let found = &room.does(&format!("{typed} --external people.csv")).json()["attacks"][0];
+    test.write("people.csv", "age\n25\n35\n50\n");
+    let found = &test.succeeds(&format!("{args} --external people.csv")).json()["attacks"][0];
     assert_eq!(
         (&found["at_risk"], &found["of"], &found["people"]),
         (&2.into(), &2.into(), &"targets in both".into())
@@ -158,22 +185,28 @@ fn two_releases_of_the_same_people_are_intersected() {
 
 #[test]
 fn numbers_are_guessed_within_epsilon() {
-    let room = Room::new();
-    room.write("t.csv", "age,income\n1,1000\n1,1040\n2,1000\n2,9000\n");
-    let typed = "attack t.csv --quasi age --sensitive income --only proximity --json";
+    let test = TestDir::new();
+    test.write("t.csv", "age,income\n1,1000\n1,1040\n2,1000\n2,9000\n");
+    let args = "attack t.csv --quasi age --sensitive income --only proximity --json";
     let certain = |epsilon: &str| {
-        room.does(&format!("{typed} {epsilon}")).json()["attacks"][0]["facts"]["certain"].clone()
+        test.succeeds(&format!("{args} {epsilon}")).json()["attacks"][0]["facts"]["certain"].clone()
     };
-    assert_eq!((certain("--epsilon income=20"), certain("--epsilon income=19")), (2.into(), 0.into()));
-    assert_eq!((certain("--epsilon income=2%"), certain("--epsilon income=1%")), (2.into(), 0.into()));
+    assert_eq!(
+        (certain("--epsilon income=20"), certain("--epsilon income=19")),
+        (2.into(), 0.into())
+    );
+    assert_eq!(
+        (certain("--epsilon income=2%"), certain("--epsilon income=1%")),
+        (2.into(), 0.into())
+    );
     assert_eq!(certain(""), 2);
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
-    let room = with_hierarchy();
-    room.write("other.csv", "height\n1\n");
-    for (typed, says) in [
+fn invalid_requests_are_refused() {
+    let test = with_hierarchy();
+    test.write("other.csv", "height\n1\n");
+    for (args, expected) in [
         ("attack r.csv --only prosecuter", "did you mean `prosecutor`?"),
         ("attack r.csv --limit prosecutor", "write --limit prosecutor=0.1"),
         ("attack r.csv --limit prosecutor=-1", "write --limit prosecutor=0.1"),
@@ -192,14 +225,43 @@ fn what_makes_no_sense_is_refused() {
         ("attack people.csv --quasi height", "no column `height`"),
         ("attack people.csv --quasi age --external none.csv", "there is no file `none.csv`"),
     ] {
-        room.refuses(typed).exits(2).says(&[says]);
+        test.refuses(args).exits(2).reports(&[expected]);
     }
 }
 
 #[test]
 fn labels_without_their_hierarchy_are_refused_without_showing_a_cell() {
-    let room = Room::with_people();
-    room.write("r.csv", "zip\nS3CR3T\nS3CR3T\n");
-    let says = &["no cell of column `zip` of the release covers a value", "--hierarchy"];
-    room.refuses("attack r.csv --quasi zip --population people.csv").exits(2).says(says);
+    let test = TestDir::with_people();
+    test.write("r.csv", "zip\nS3CR3T\nS3CR3T\n");
+    let expected = &["no cell of column `zip` of the release covers a value", "--hierarchy"];
+    test.refuses("attack r.csv --quasi zip --population people.csv").exits(2).reports(expected);
+}
+
+#[test]
+fn two_releases_with_dates_and_intervals_are_intersected_by_their_labels() {
+    let test = TestDir::new();
+    let both = |day: &str, age: &str, disease: &str| format!("{day},\"{age}\",{disease}\n");
+    test.write(
+        "one.csv",
+        format!(
+            "born,age,disease\n{}{}",
+            both("1961", "[20, 24]", "flu"),
+            both("1961", "[20, 24]", "gout")
+        ),
+    );
+    let flags =
+        "--quasi born,age --sensitive disease --hierarchy born=dates --hierarchy age=intervals:5";
+    let intersect = |two: String| {
+        test.write("two.csv", format!("born,age,disease\n{two}"));
+        let args = format!("attack one.csv {flags} --second two.csv --only intersection --json");
+        test.succeeds(&args).json()["attacks"][0]["worst"].as_f64().unwrap_or(0.0)
+    };
+    // June 1961 is within 1961, and [20, 29] overlaps [20, 24]: a person in both has the flu.
+    let same = both("1961-06", "[20, 29]", "flu") + &both("1961-06", "[20, 29]", "cold");
+    assert_eq!(intersect(same), 1.0);
+    // The first release has no person of 1971 and none above 29.
+    assert!(
+        intersect(both("1971-06", "[20, 29]", "flu") + &both("1971", "[20, 29]", "cold")) < 1.0
+    );
+    assert!(intersect(both("1961-06", "[30, 39]", "flu") + &both("1961", ">=30", "cold")) < 1.0);
 }

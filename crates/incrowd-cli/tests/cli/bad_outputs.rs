@@ -1,111 +1,131 @@
-//! Places where a release cannot go.
+//! Invalid outputs.
 
-use crate::room::Room;
+use crate::test_dir::TestDir;
 
-fn refuses(room: &Room, output: &str, says: &[&str]) {
-    room.refuses(&format!("anonymize people.csv --quasi age,zip -k 2 {output}")).exits(2).says(says);
+fn refuses(test: &TestDir, output: &str, expected: &[&str]) {
+    test.refuses(&format!("anonymize people.csv --quasi age,zip -k 2 {output}"))
+        .exits(2)
+        .reports(expected);
 }
 
 #[test]
-fn a_directory_that_does_not_exist_is_not_made() {
-    let room = Room::with_old_release();
-    let says = &["cannot write `no/such/out.csv`", "its directory does not exist"];
-    refuses(&room, "-o no/such/out.csv", says);
+fn a_missing_directory_is_not_created() {
+    let test = TestDir::with_old_release();
+    let expected = &["cannot write `no/such/out.csv`", "its directory does not exist"];
+    refuses(&test, "-o no/such/out.csv", expected);
 }
 
 #[test]
-fn a_directory_is_no_output() {
-    let room = Room::with_old_release();
-    room.write("releases.csv/old.csv", "old\n");
-    refuses(&room, "-o releases.csv", &["`releases.csv` is a directory", "name a file in it"]);
+fn a_directory_is_not_an_output() {
+    let test = TestDir::with_old_release();
+    test.write("releases.csv/old.csv", "old\n");
+    refuses(&test, "-o releases.csv", &["`releases.csv` is a directory", "name a file in it"]);
 }
 
 #[test]
-fn a_path_through_a_file_is_no_output() {
-    let room = Room::with_old_release();
-    refuses(&room, "-o people.csv/out.csv", &["cannot write `people.csv/out.csv`", "not a directory"]);
+fn a_path_through_a_file_is_not_an_output() {
+    let test = TestDir::with_old_release();
+    refuses(
+        &test,
+        "-o people.csv/out.csv",
+        &["cannot write `people.csv/out.csv`", "not a directory"],
+    );
 }
 
 #[test]
 fn the_input_is_never_the_output() {
-    let room = Room::with_old_release();
-    std::fs::create_dir(room.path().join("sub")).unwrap();
+    let test = TestDir::with_old_release();
+    std::fs::create_dir(test.path().join("sub")).unwrap();
     for output in ["people.csv", "./people.csv", "sub/../people.csv"] {
-        refuses(&room, &format!("-o {output}"), &["the release would overwrite a file that is read"]);
+        refuses(
+            &test,
+            &format!("-o {output}"),
+            &["the release would overwrite a file that is read"],
+        );
     }
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink("people.csv", room.path().join("link.csv")).unwrap();
-        refuses(&room, "-o link.csv", &["the release would overwrite a file that is read"]);
+        std::os::unix::fs::symlink("people.csv", test.path().join("link.csv")).unwrap();
+        refuses(&test, "-o link.csv", &["the release would overwrite a file that is read"]);
     }
 }
 
 #[test]
 fn one_of_several_inputs_is_never_the_output() {
-    let room = Room::with_old_release();
-    room.write("more.csv", crate::room::PEOPLE);
+    let test = TestDir::with_old_release();
+    test.write("more.csv", crate::test_dir::PEOPLE);
     // The second is a pattern, which matches `people.csv` and `more.csv`.
     for inputs in ["people.csv more.csv", "*o*e*.csv"] {
-        let typed = format!("anonymize {inputs} --quasi age,zip -k 2 -o more.csv");
-        room.refuses(&typed).exits(2).says(&["the release would overwrite a file that is read"]);
-        let typed = format!("anonymize {inputs} --quasi age,zip -k 2 -o out.csv --manifest more.csv");
-        room.refuses(&typed).exits(2).says(&["the manifest would overwrite a file that is read"]);
+        let args = format!("anonymize {inputs} --quasi age,zip -k 2 -o more.csv");
+        test.refuses(&args).exits(2).reports(&["the release would overwrite a file that is read"]);
+        let args =
+            format!("anonymize {inputs} --quasi age,zip -k 2 -o out.csv --manifest more.csv");
+        test.refuses(&args).exits(2).reports(&["the manifest would overwrite a file that is read"]);
     }
 }
 
 #[test]
-fn an_unknown_extension_comes_with_those_that_are_known() {
-    let room = Room::with_old_release();
+fn an_unknown_extension_gives_the_known_ones() {
+    let test = TestDir::with_old_release();
     for name in ["out.xlsx", "out", "out.csv.bz2", "out.parquet.gz"] {
-        let says = &[&*format!("cannot tell the format of `{name}`"), ".csv.gz", ".parquet", ".arrow"];
-        refuses(&room, &format!("-o {name}"), says);
+        let expected =
+            &[&*format!("cannot tell the format of `{name}`"), ".csv.gz", ".parquet", ".arrow"];
+        refuses(&test, &format!("-o {name}"), expected);
     }
 }
 
 #[test]
-fn a_release_needs_a_place() {
-    let room = Room::with_old_release();
-    refuses(&room, "", &["does not say where the release goes", "`[output] path` (-o)"]);
-    refuses(&room, "--order sorted", &["[output] needs `path`", "from: --order", "(-o)"]);
+fn a_release_needs_an_output() {
+    let test = TestDir::with_old_release();
+    refuses(&test, "", &["does not say where the release goes", "`[output] path` (-o)"]);
+    refuses(&test, "--order sorted", &["[output] needs `path`", "from: --order", "(-o)"]);
 }
 
 #[test]
-fn a_manifest_that_cannot_be_written_stops_the_release() {
-    let room = Room::with_old_release();
-    let says = &["cannot write `no/such.json`", "its directory does not exist"];
-    refuses(&room, "-o out.csv --manifest no/such.json", says);
-    let says = &["the manifest would go where another output of the same run goes"];
-    refuses(&room, "-o out.csv --manifest out.csv", says);
-    refuses(&room, "-o out.csv --manifest ./out.csv", says);
+fn a_manifest_that_cannot_be_written_prevents_the_release() {
+    let test = TestDir::with_old_release();
+    let expected = &["cannot write `no/such.json`", "its directory does not exist"];
+    refuses(&test, "-o out.csv --manifest no/such.json", expected);
+    let expected = &["the manifest would overwrite another output of the same run"];
+    refuses(&test, "-o out.csv --manifest out.csv", expected);
+    refuses(&test, "-o out.csv --manifest ./out.csv", expected);
 }
 
 #[test]
-fn a_hierarchy_that_cannot_be_written_is_said() {
-    let room = Room::with_old_release();
-    let says = &["cannot write `no/zip.csv`"];
-    room.refuses("hierarchy build people.csv zip --kind mask -o no/zip.csv").exits(2).says(says);
+fn a_hierarchy_that_cannot_be_written_is_an_error() {
+    let test = TestDir::with_old_release();
+    let expected = &["cannot write `no/zip.csv`"];
+    test.refuses("hierarchy build people.csv zip --kind mask -o no/zip.csv")
+        .exits(2)
+        .reports(expected);
 }
 
 #[test]
 fn a_hierarchy_is_never_the_output() {
-    let room = Room::with_old_release();
-    room.does("hierarchy build people.csv zip --kind mask -o zip.csv");
+    let test = TestDir::with_old_release();
+    test.succeeds("hierarchy build people.csv zip --kind mask -o zip.csv");
     let asked = "--hierarchy zip=zip.csv";
     for output in ["zip.csv", "./zip.csv"] {
-        refuses(&room, &format!("{asked} -o {output}"), &["the release would overwrite a file that is read"]);
+        refuses(
+            &test,
+            &format!("{asked} -o {output}"),
+            &["the release would overwrite a file that is read"],
+        );
     }
-    let says = &["the manifest would overwrite a file that is read"];
-    refuses(&room, &format!("{asked} -o out.csv --manifest zip.csv"), says);
-    room.write("hierarchies/zip.csv", room.bytes("zip.csv"));
-    let says = &["the release would overwrite a file that is read"];
-    refuses(&room, "--hierarchies hierarchies -o hierarchies/zip.csv", says);
+    let expected = &["the manifest would overwrite a file that is read"];
+    refuses(&test, &format!("{asked} -o out.csv --manifest zip.csv"), expected);
+    test.write("hierarchies/zip.csv", test.bytes("zip.csv"));
+    let expected = &["the release would overwrite a file that is read"];
+    refuses(&test, "--hierarchies hierarchies -o hierarchies/zip.csv", expected);
 }
 
 #[test]
 fn a_hierarchy_never_overwrites_its_table() {
-    let room = Room::with_old_release();
+    let test = TestDir::with_old_release();
     for output in ["people.csv", "./people.csv"] {
-        let typed = format!("hierarchy build people.csv zip --kind mask -o {output}");
-        room.refuses(&typed).exits(2).says(&["a file this is made from", "another file"]);
+        let args = format!("hierarchy build people.csv zip --kind mask -o {output}");
+        test.refuses(&args)
+            .exits(2)
+            .reports(&["would overwrite a file that is read", "a name of its own"]);
     }
 }

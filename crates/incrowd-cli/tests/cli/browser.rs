@@ -1,7 +1,9 @@
-//! The pages in a browser: charts are drawn, nothing is fetched, light and dark differ. Screenshots stay in `target/tmp`.
+//! The pages in a browser: charts are drawn, nothing is fetched, light and dark mode differ.
+//! Screenshots are kept in `target/tmp`.
 //!
-//! The browser is the one `CHROMIUM` names, else a Chromium or Chrome on the path. If there is none and
-//! `INCROWD_TEST_INSTALL=1` allows it, root on Debian gets the package. Where it cannot be had the test is skipped.
+//! The browser is the program that `CHROMIUM` names, otherwise a Chromium or Chrome on the path. If
+//! there is none and `INCROWD_TEST_INSTALL=1` is set, root on Debian installs the package. Without
+//! a browser the test is skipped.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,10 +11,11 @@ use std::process::{Command, Output, Stdio};
 
 use incrowd_testing::or_skip;
 
-use crate::room::Room;
+use crate::test_dir::TestDir;
 
-/// Counts the charts that take room on the page and hold something with an extent and a colour, lines for the eye apart; the lists of
-/// bars that show one; texts in charts that are too small to read or run over the edge; and how far the page itself does.
+/// Counts the charts that are visible and contain a coloured shape other than a guide line, the
+/// lists of bars that show one, texts in charts that are too small or cross the edge, and how far
+/// the page itself does.
 const PROBE: &str = r#"<script>
 var all = 0, drawn = 0, lists = 0, bars = 0, small = 0, out = 0;
 function shown(shape) {
@@ -43,22 +46,24 @@ document.body.setAttribute("data-texts", small + " small, " + out + " out, " + o
 
 struct Browser {
     program: PathBuf,
-    room: Room,
+    test: TestDir,
 }
 
 fn works(program: &Path) -> bool {
-    let asked = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let asked =
+        Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     asked.is_ok_and(|status| status.success())
 }
 
-fn found() -> Option<PathBuf> {
+fn installed_browser() -> Option<PathBuf> {
     let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
-    let usual = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].map(PathBuf::from);
+    let usual = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+        .map(PathBuf::from);
     named.into_iter().chain(usual).find(|program| works(program))
 }
 
-/// Debian's package, for whoever may install it and wants that.
-fn installed() -> Option<PathBuf> {
+/// Installs Debian's package if that is possible and allowed.
+fn install_from_debian() -> Option<PathBuf> {
     if !incrowd_testing::may_install() {
         return None;
     }
@@ -69,24 +74,32 @@ fn installed() -> Option<PathBuf> {
     let apt = |what: &[&str]| {
         let mut command = Command::new("apt-get");
         command.args(what).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+        command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
     };
     let install = ["install", "-y", "-q", "--no-install-recommends", "chromium"];
     let done = apt(&install) || (apt(&["update", "-q"]) && apt(&install));
-    done.then(found).flatten()
+    done.then(installed_browser).flatten()
+}
+
+/// Returns a browser, or why there is none.
+pub(crate) fn chromium() -> Result<PathBuf, &'static str> {
+    installed_browser().or_else(install_from_debian).ok_or(
+        "no Chromium; set CHROMIUM to one, or INCROWD_TEST_INSTALL=1 to have Debian's package install_from_debian (as root)",
+    )
 }
 
 impl Browser {
     fn new() -> Result<Browser, &'static str> {
-        let program = found().or_else(installed).ok_or(
-            "no Chromium; set CHROMIUM to one, or INCROWD_TEST_INSTALL=1 to have Debian's package installed (as root)",
-        )?;
-        Ok(Browser { program, room: Room::new() })
+        Ok(Browser { program: chromium()?, test: TestDir::new() })
     }
 
-    /// Opens a page that cannot reach any host.
+    /// Opens a page without network access.
     fn open(&self, page: &Path, more: &[String]) -> Output {
-        let profile = tempfile::tempdir_in(self.room.path()).unwrap();
+        let profile = tempfile::tempdir_in(self.test.path()).unwrap();
         let mut command = Command::new(&self.program);
         command.args([
             "--headless",
@@ -95,33 +108,41 @@ impl Browser {
             "--disable-dev-shm-usage",
             "--hide-scrollbars",
         ]);
-        command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
-        command.args(["--disable-extensions", "--no-first-run", "--host-resolver-rules=MAP * ~NOTFOUND"]);
+        command.args([
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+        ]);
+        command.args([
+            "--disable-extensions",
+            "--no-first-run",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+        ]);
         command.arg(format!("--user-data-dir={}", profile.path().display()));
         command.args(more).arg(format!("file://{}", page.display()));
         command.output().unwrap()
     }
 
     fn dom(&self, name: &str, page: &str, width: u32) -> String {
-        self.room.write(name, page);
-        // A window is never narrower than 500 pixels; a frame is.
+        self.test.write(name, page);
+        // A window is never narrower than 500 pixels, but a frame can be.
         let frame = format!(
             "<!DOCTYPE html><body><iframe src=\"{name}\" width=\"{width}\" height=\"900\"></iframe><script>onload = () => \
              document.body.append(document.querySelector('iframe').contentDocument.body.cloneNode())</script></body>"
         );
-        self.room.write("frame.html", frame);
-        let more =
-            ["--virtual-time-budget=3000", "--dump-dom", "--allow-file-access-from-files"].map(str::to_owned);
-        let output = self.open(&self.room.path().join("frame.html"), &more);
+        self.test.write("frame.html", frame);
+        let more = ["--virtual-time-budget=3000", "--dump-dom", "--allow-file-access-from-files"]
+            .map(str::to_owned);
+        let output = self.open(&self.test.path().join("frame.html"), &more);
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The hosts that were asked for, the browser's own errands left out.
+    /// Returns the requested hosts, without those that the browser requests itself.
     fn hosts(&self, name: &str, page: &str) -> BTreeSet<String> {
-        self.room.write(name, page);
-        let log = self.room.path().join("net.json");
+        self.test.write(name, page);
+        let log = self.test.path().join("net.json");
         let more = [format!("--log-net-log={}", log.display()), "--dump-dom".into()];
-        self.open(&self.room.path().join(name), &more);
+        self.open(&self.test.path().join(name), &more);
         let text = std::fs::read_to_string(&log).unwrap();
         assert!(text.contains("\"constants\""), "the browser wrote no log");
         let asked = text.split("\"url\":\"http").skip(1).filter_map(|rest| {
@@ -129,13 +150,15 @@ impl Browser {
             Some(rest.split(['/', '"', '?', ':']).next()?.to_owned())
         });
         let own = |host: &String| {
-            ["google.com", "gstatic.com", "googleapis.com", "gvt1.com"].iter().any(|end| host.ends_with(end))
+            ["google.com", "gstatic.com", "googleapis.com", "gvt1.com"]
+                .iter()
+                .any(|end| host.ends_with(end))
         };
         asked.filter(|host| !own(host)).collect()
     }
 
     fn picture(&self, page: &str, name: &str, dark: bool) -> Vec<u8> {
-        self.room.write("picture.html", page);
+        self.test.write("picture.html", page);
         let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.png"));
         drop(std::fs::remove_file(&kept));
         let scheme = u8::from(!dark);
@@ -144,27 +167,27 @@ impl Browser {
             "--window-size=1000,3000".to_owned(),
             format!("--screenshot={}", kept.display()),
         ];
-        self.open(&self.room.path().join("picture.html"), &more);
+        self.open(&self.test.path().join("picture.html"), &more);
         std::fs::read(&kept).unwrap_or_else(|e| panic!("no screenshot {}: {e}", kept.display()))
     }
 }
 
-/// A table like a census, its release, and all pages about them.
+/// A census-like table, its release, and all pages about them.
 fn pages() -> Vec<(&'static str, String)> {
-    let room = Room::new();
-    room.does("demo --data-only --rows 2000 --dir .");
-    room.does("anonymize job.toml -o r.csv --report r.html --owner-report o.html");
-    room.does("compare job.toml --algorithms mondrian,top-down --k 2,5,20 -o c");
-    room.write(
+    let test = TestDir::new();
+    test.succeeds("demo --data-only --rows 2000 --dir .");
+    test.succeeds("anonymize job.toml -o r.csv --report r.html --owner-report o.html");
+    test.succeeds("compare job.toml --algorithms mondrian,top-down --k 2,5,20 -o c");
+    test.write(
         "one.csv",
         "age\n".to_owned() + &(0..90).map(|i| format!("{}\n", 20 + i % 40)).collect::<String>(),
     );
-    room.does("anonymize one.csv --quasi age -k 3 -o s.csv --report s.html");
+    test.succeeds("anonymize one.csv --quasi age -k 3 -o s.csv --report s.html");
     vec![
-        ("report-public", room.text("r.html")),
-        ("report-owner", room.text("o.html")),
-        ("report-one-column", room.text("s.html")),
-        ("report-comparison", room.text("c/comparison.html")),
+        ("report-public", test.text("r.html")),
+        ("report-owner", test.text("o.html")),
+        ("report-one-column", test.text("s.html")),
+        ("report-comparison", test.text("c/comparison.html")),
     ]
 }
 
@@ -172,7 +195,7 @@ fn pages() -> Vec<(&'static str, String)> {
 fn charts_are_drawn_and_nothing_is_fetched() {
     let browser = or_skip!(Browser::new());
     for (name, page) in pages() {
-        // The page forbids scripts; the probe runs in a copy that does not.
+        // The page forbids scripts; the probe runs in a copy that allows them.
         let (before, after) = page.split_once("<meta http-equiv").unwrap();
         let open = format!("{before}{}", after.split_once('>').unwrap().1);
         let charts = page.matches("role=\"img\"").count();
@@ -180,35 +203,37 @@ fn charts_are_drawn_and_nothing_is_fetched() {
         assert!(charts > 0 && lists > 0, "{name} has no chart");
         for width in [360, 1280] {
             let dom = browser.dom("probe.html", &open.replace("</body>", PROBE), width);
-            for found in [
+            for installed_browser in [
                 format!("data-charts=\"{charts} of which drawn {charts}\""),
                 format!("data-lists=\"{lists} of which drawn {lists}\""),
                 "data-texts=\"0 small, 0 out, 0 over\"".to_owned(),
             ] {
                 let told = dom.split("data-charts").nth(1).and_then(|rest| rest.split('>').next());
-                assert!(dom.contains(&found), "{name} at {width}: {found}, found {told:?}");
+                assert!(
+                    dom.contains(&installed_browser),
+                    "{name} at {width}: {installed_browser}, installed_browser {told:?}"
+                );
             }
         }
         assert!(browser.hosts("page.html", &page).is_empty(), "{name} asks for something");
         let light = browser.picture(&page, &format!("{name}-light"), false);
         let dark = browser.picture(&page, &format!("{name}-dark"), true);
-        assert!(light.starts_with(b"\x89PNG") && light.len() > 10_000 && dark.len() > 10_000, "{name}");
+        assert!(
+            light.starts_with(b"\x89PNG") && light.len() > 10_000 && dark.len() > 10_000,
+            "{name}"
+        );
         assert!(light != dark, "{name} looks the same in light and dark");
         if name == "report-public" {
-            the_questions_can_be_answered_otherwise(&browser, &page, &open, charts, &light);
+            the_checks_can_fail(&browser, &page, &open, charts, &light);
         }
     }
 }
 
-/// A check that cannot fail proves nothing: without shapes nothing is drawn, what is fetched is in the log, and charts show.
-fn the_questions_can_be_answered_otherwise(
-    browser: &Browser,
-    page: &str,
-    open: &str,
-    charts: usize,
-    light: &[u8],
-) {
-    let empty = browser.dom("empty.html", &open.replace("<rect", "<g").replace("</body>", PROBE), 1000);
+/// Tests the checks themselves: without shapes no chart counts as drawn, a fetch is in the log, and
+/// hidden charts change the picture.
+fn the_checks_can_fail(browser: &Browser, page: &str, open: &str, charts: usize, light: &[u8]) {
+    let empty =
+        browser.dom("empty.html", &open.replace("<rect", "<g").replace("</body>", PROBE), 1000);
     assert!(
         !empty.contains(&format!("{charts} of which drawn {charts}\"")),
         "{charts} charts without shapes"
@@ -216,8 +241,11 @@ fn the_questions_can_be_answered_otherwise(
     let picture = "<img src=\"http://fetched.invalid/x.png\"></body>";
     let leak = browser.hosts("leak.html", &open.replace("</body>", picture));
     assert!(leak.contains("fetched.invalid"), "the log would not have shown it");
-    // And with the page's own policy even that is not fetched.
-    assert!(browser.hosts("held.html", &page.replace("</body>", picture)).is_empty(), "the policy holds");
+    // The policy of the page prevents the fetch.
+    assert!(
+        browser.hosts("held.html", &page.replace("</body>", picture)).is_empty(),
+        "the policy holds"
+    );
     let blank = page.replace("<ul class=\"rows", "<ul style=\"display: none\" class=\"rows");
     assert!(browser.picture(&blank, "report-public-without-charts", false) != light, "charts show");
 }

@@ -1,13 +1,13 @@
-//! Categories of sensitive values, and what the models that need them refuse.
+//! Categories of sensitive values, and the errors of models that need them.
 
 use serde_json::Value;
 
-use crate::room::{PEOPLE, Room};
+use crate::test_dir::{PEOPLE, TestDir};
 
 const CATEGORIES: &str = "--category disease:top=flu,gout --category disease:low=cold,none";
 const HIERARCHY: &str = "02139;02;*\n02140;02;*\n02141;02;*\n90210;90;*\n90211;90;*\n";
 
-/// What each case of `psens_errors` is at the terminal, the exit code, and what is said.
+/// Each case of `psens_errors`: its arguments, the exit code and the message.
 const CASES: [(&str, &str, i32, &[&str]); 9] = [
     ("k larger than the table", "p-alpha-sensitive:p=1,alpha=0,k=9", 1, &["is 8, and 9 is needed"]),
     (
@@ -52,45 +52,54 @@ const CASES: [(&str, &str, i32, &[&str]); 9] = [
         2,
         &["`zip`", "hierarchy", "record 8"],
     ),
-    ("p > k is legal: groups simply need at least p rows", "p-alpha-sensitive:p=3,alpha=0,k=2", 0, &[]),
+    (
+        "p > k is legal: groups simply need at least p rows",
+        "p-alpha-sensitive:p=3,alpha=0,k=2",
+        0,
+        &[],
+    ),
 ];
 
 #[test]
 fn the_cases_of_psens_errors() {
-    let vectors: Value = serde_json::from_str(incrowd_testing::fixture("psens_errors.json")).unwrap();
+    let vectors: Value =
+        serde_json::from_str(incrowd_testing::fixture("psens_errors.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), CASES.len());
     for case in cases {
         let name = case["name"].as_str().unwrap();
-        let (_, model, code, says) = CASES.iter().find(|c| c.0 == name).unwrap_or_else(|| panic!("{name}"));
+        let (_, model, code, expected) =
+            CASES.iter().find(|c| c.0 == name).unwrap_or_else(|| panic!("{name}"));
         let categories = if model.contains("--category") { "" } else { CATEGORIES };
         for algorithm in ["mondrian", "full-domain", "local-recoding"] {
-            let room = Room::with_old_release();
-            room.write("zip.csv", HIERARCHY);
-            let typed = format!(
+            let test = TestDir::with_old_release();
+            test.write("zip.csv", HIERARCHY);
+            let args = format!(
                 "anonymize people.csv --quasi age,zip --sensitive disease -o out.csv --algorithm {algorithm} \
                  {categories} --model {model}"
             );
             if case["legal"] == true {
-                assert_eq!(room.does(&typed).code, *code);
-                room.does("verify out.csv").prints(&["holds"]);
+                assert_eq!(test.succeeds(&args).code, *code);
+                test.succeeds("verify out.csv").prints(&["holds"]);
             } else {
-                room.refuses(&typed).exits(*code).says(says);
+                test.refuses(&args).exits(*code).reports(expected);
             }
         }
     }
 }
 
 #[test]
-fn what_is_published_of_a_column_with_categories() {
-    let room = Room::with_people();
+fn publication_of_a_column_with_categories() {
+    let test = TestDir::with_people();
     let sensitive = |publish: &str| {
-        let typed = "anonymize people.csv --quasi age,zip --sensitive disease -o out.csv";
-        room.does(&format!("{typed} {CATEGORIES} --model p-plus-alpha-sensitive:p=2,alpha=1,k=3 {publish}"));
-        room.does("verify out.csv").prints(&["holds"]);
-        let header = room.text("out.csv").lines().next().unwrap().to_owned();
+        let args = "anonymize people.csv --quasi age,zip --sensitive disease -o out.csv";
+        test.succeeds(&format!(
+            "{args} {CATEGORIES} --model p-plus-alpha-sensitive:p=2,alpha=1,k=3 {publish}"
+        ));
+        test.succeeds("verify out.csv").prints(&["holds"]);
+        let header = test.text("out.csv").lines().next().unwrap().to_owned();
         let last = |line: &String| line.rsplit(',').next().unwrap().to_owned();
-        (header, room.records("out.csv").iter().map(last).collect::<Vec<_>>())
+        (header, test.records("out.csv").iter().map(last).collect::<Vec<_>>())
     };
     let values: Vec<&str> = PEOPLE.lines().skip(1).map(|l| l.rsplit(',').next().unwrap()).collect();
     let (header, cells) = sensitive("");
@@ -101,5 +110,8 @@ fn what_is_published_of_a_column_with_categories() {
     assert!(cells.iter().all(|cell| values.contains(&cell.as_str())));
     let (header, cells) = sensitive("--publish-sa disease=both");
     assert!(header.starts_with("age,zip,disease,") && header.split(',').count() == 4, "{header}");
-    assert!(cells.iter().all(|cell| cell == "top" || cell == "low"), "the category in a column of its own");
+    assert!(
+        cells.iter().all(|cell| cell == "top" || cell == "low"),
+        "the category in a column of its own"
+    );
 }

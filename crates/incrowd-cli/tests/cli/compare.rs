@@ -1,15 +1,15 @@
-//! `incrowd compare`: a sweep that goes on where it was stopped.
+//! `incrowd compare`: a sweep that continues after an interruption.
 
 use crate::report::sound;
-use crate::room::Room;
+use crate::test_dir::TestDir;
 
 const SWEEP: &str = "compare people.csv --quasi age,zip --sensitive disease --algorithms mondrian,top-down:seed=1 --k 2,4 \
                      --models k-anonymity,l-diversity:l=2 -o c";
 
 #[test]
 fn a_sweep_has_a_table_a_page_and_a_choice() {
-    let room = Room::with_people();
-    let done = room.does(SWEEP);
+    let test = TestDir::with_people();
+    let done = test.succeeds(SWEEP);
     done.prints(&[
         "for the data owner only",
         "mondrian",
@@ -19,88 +19,96 @@ fn a_sweep_has_a_table_a_page_and_a_choice() {
         "Pareto front",
         "comparison.html",
     ]);
-    sound(&room.text("c/comparison.html"));
-    let csv = room.text("c/comparison.csv");
+    sound(&test.text("c/comparison.html"));
+    let csv = test.text("c/comparison.csv");
     assert_eq!(csv.lines().count(), 1 + 2 * 2 * 2);
     assert!(csv.starts_with("algorithm,models,identity_risk,attribute_risk,ncp,"), "{csv}");
-    assert_eq!(csv.lines().filter(|line| line.contains(",true,true,")).count(), 1, "one is chosen\n{csv}");
-    let json = room.json("c/comparison.json");
+    assert_eq!(
+        csv.lines().filter(|line| line.contains(",true,true,")).count(),
+        1,
+        "one is chosen\n{csv}"
+    );
+    let json = test.json("c/comparison.json");
     assert_eq!((&json["configurations"], &json["finished"]), (&8.into(), &8.into()));
-    assert!(json.get("results").is_none() && json["private"]["results"].as_array().unwrap().len() == 8);
+    assert!(
+        json.get("results").is_none() && json["private"]["results"].as_array().unwrap().len() == 8
+    );
 }
 
-/// What the cells of a configuration are judged to be must be what a release of that configuration is.
+/// The scores of a configuration must equal those of a release with that configuration.
 #[test]
-fn a_sweep_says_what_anonymize_does() {
-    let room = Room::with_people();
-    room.does(SWEEP);
-    for result in room.json("c/comparison.json")["private"]["results"].as_array().unwrap() {
+fn scores_equal_those_of_a_release() {
+    let test = TestDir::with_people();
+    test.succeeds(SWEEP);
+    for result in test.json("c/comparison.json")["private"]["results"].as_array().unwrap() {
         let models = result["models"].as_str().unwrap();
         let k = if models.contains("k=2") { 2 } else { 4 };
         let diverse = if models.contains("l-diversity") { "--model l-diversity:l=2" } else { "" };
         let algorithm = result["algorithm"].as_str().unwrap();
         let seed = if algorithm == "mondrian" { "" } else { "--set seed=1" };
         let name = algorithm.split('(').next().unwrap();
-        let typed = format!(
+        let args = format!(
             "anonymize people.csv --quasi age,zip --sensitive disease --algorithm {name} {seed} -k {k} {diverse}"
         );
-        room.does(&format!("{typed} -o r.csv"));
-        let manifest = room.json("r.release.json");
+        test.succeeds(&format!("{args} -o r.csv"));
+        let manifest = test.json("r.release.json");
         for metric in ["ncp", "discernibility", "information_loss", "average_class_size"] {
-            assert_eq!(result["metrics"][metric], manifest["metrics"][metric], "{typed}: {metric}");
+            assert_eq!(result["metrics"][metric], manifest["metrics"][metric], "{args}: {metric}");
         }
-        assert_eq!(result["groups"], manifest["groups"], "{typed}");
-        let attacked = room.does("attack r.csv --json").json();
+        assert_eq!(result["groups"], manifest["groups"], "{args}");
+        let attacked = test.succeeds("attack r.csv --json").json();
         let worst = |name: &str, what: &str| {
             let all = attacked["attacks"].as_array().unwrap();
             all.iter().find(|a| a["attack"] == name).unwrap()[what].clone()
         };
-        assert_eq!(result["identity_risk"], worst("prosecutor", "worst"), "{typed}");
-        assert_eq!(result["attribute_risk"], worst("homogeneity", "average"), "{typed}");
+        assert_eq!(result["identity_risk"], worst("prosecutor", "worst"), "{args}");
+        assert_eq!(result["attribute_risk"], worst("homogeneity", "average"), "{args}");
     }
 }
 
 #[test]
-fn what_is_finished_is_not_done_again() {
-    let room = Room::with_people();
-    room.does(SWEEP);
-    let before = room.text("c/results.jsonl");
+fn finished_configurations_are_not_repeated() {
+    let test = TestDir::with_people();
+    test.succeeds(SWEEP);
+    let before = test.text("c/results.jsonl");
     let first = before.lines().next().unwrap();
-    // A kill may cut the last line off.
-    room.write("c/results.jsonl", format!("{first}\n{}", &before.lines().nth(1).unwrap()[..40]));
-    room.does(SWEEP).prints(&["1 of 8 results are from an earlier run"]);
-    let after = room.text("c/results.jsonl");
+    // A kill may truncate the last line.
+    test.write("c/results.jsonl", format!("{first}\n{}", &before.lines().nth(1).unwrap()[..40]));
+    test.succeeds(SWEEP).prints(&["1 of 8 results are from an earlier run"]);
+    let after = test.text("c/results.jsonl");
     assert!(after.starts_with(first));
     assert_eq!(after.lines().count(), 1 + 1 + 7);
-    room.does(SWEEP).prints(&["8 of 8 results are from an earlier run"]);
-    // Another table, other roles or another value of a hierarchy are other configurations.
-    room.write("people.csv", room.text("people.csv").replace("34,02139", "35,02139"));
-    assert!(!room.does(SWEEP).stdout.contains("earlier"));
-    assert!(!room.does(&format!("{SWEEP} --hierarchy zip=mask")).stdout.contains("earlier"));
-    room.does(&format!("{SWEEP} --hierarchy zip=mask")).prints(&["8 of 8"]);
+    test.succeeds(SWEEP).prints(&["8 of 8 results are from an earlier run"]);
+    // Another table, other roles or another hierarchy are other configurations.
+    test.write("people.csv", test.text("people.csv").replace("34,02139", "35,02139"));
+    assert!(!test.succeeds(SWEEP).stdout.contains("earlier"));
+    assert!(!test.succeeds(&format!("{SWEEP} --hierarchy zip=mask")).stdout.contains("earlier"));
+    test.succeeds(&format!("{SWEEP} --hierarchy zip=mask")).prints(&["8 of 8"]);
 }
 
 #[test]
-fn a_configuration_that_cannot_be_kept_is_a_result() {
-    let room = Room::with_people();
-    let done = room
-        .does("compare people.csv --quasi age,zip --sensitive disease --algorithms mondrian --k 2,9 -o c");
+fn a_configuration_without_a_release_is_a_result() {
+    let test = TestDir::with_people();
+    let done = test.succeeds(
+        "compare people.csv --quasi age,zip --sensitive disease --algorithms mondrian --k 2,9 -o c",
+    );
     done.prints(&["no release (1 of 2)", "choice   mondrian with k-anonymity(k=2)"]);
-    let done = room.run("compare people.csv --quasi age,zip --algorithms mondrian --k 9,10 -o d").exits(1);
-    done.prints(&["no configuration can be kept"]);
+    let done =
+        test.run("compare people.csv --quasi age,zip --algorithms mondrian --k 9,10 -o d").exits(1);
+    done.prints(&["no configuration gives a release"]);
 }
 
 #[test]
-fn a_job_file_says_the_same() {
-    let room = Room::with_people();
+fn a_job_file_is_equivalent_to_flags() {
+    let test = TestDir::with_people();
     let job = "[input]\npath = \"people.csv\"\n[columns]\nage = \"quasi\"\nzip = \"quasi\"\ndisease = \"sensitive\"\n[compare]\n\
                algorithms = [\"mondrian\", \"top-down:seed=1\"]\nk = [2, 4]\nmodels = [\"k-anonymity\", \"l-diversity:l=2\"]\n\
                dir = \"out\"\n";
-    room.write("job.toml", job);
-    room.does("compare job.toml");
-    room.does(SWEEP);
+    test.write("job.toml", job);
+    test.succeeds("compare job.toml");
+    test.succeeds(SWEEP);
     let rows = |name: &str| {
-        let json = room.json(name)["private"]["results"].clone();
+        let json = test.json(name)["private"]["results"].clone();
         let all = json.as_array().unwrap().clone();
         all.into_iter()
             .map(|mut r| {
@@ -110,21 +118,23 @@ fn a_job_file_says_the_same() {
             .collect::<Vec<_>>()
     };
     assert_eq!(rows("out/comparison.json"), rows("c/comparison.json"));
-    // What makes a release does not mind.
-    room.does("anonymize job.toml -k 2 -o r.csv");
-    for (wrong, says) in
-        [("k = [0]", "a whole number, 1 or more"), ("kk = [2]", "did you mean"), ("loss = \"nncp\"", "ncp")]
-    {
-        room.write("bad.toml", job.replace("k = [2, 4]", wrong));
-        room.refuses("compare bad.toml").exits(2).says(&[says]);
+    // `anonymize` ignores the section.
+    test.succeeds("anonymize job.toml -k 2 -o r.csv");
+    for (wrong, expected) in [
+        ("k = [0]", "a whole number, 1 or more"),
+        ("kk = [2]", "did you mean"),
+        ("loss = \"nncp\"", "ncp"),
+    ] {
+        test.write("bad.toml", job.replace("k = [2, 4]", wrong));
+        test.refuses("compare bad.toml").exits(2).reports(&[expected]);
     }
 }
 
 #[test]
-fn what_cannot_be_swept_is_refused() {
-    let room = Room::with_people();
+fn invalid_sweeps_are_refused() {
+    let test = TestDir::with_people();
     let start = "compare people.csv --quasi age,zip -o c";
-    for (typed, says) in [
+    for (args, expected) in [
         ("--algorithms mondrain", "did you mean `mondrian`"),
         ("--models k-anonimity", "did you mean `k-anonymity`"),
         ("--models l-diversity:m=2", "l-diversity"),
@@ -133,46 +143,51 @@ fn what_cannot_be_swept_is_refused() {
         ("--suppression-limit 2", "from 0 to 1"),
         ("--quasi nobody", "no column `nobody`"),
     ] {
-        let typed = if typed.contains("--quasi") {
-            format!("compare people.csv {typed} -o c")
+        let args = if args.contains("--quasi") {
+            format!("compare people.csv {args} -o c")
         } else {
-            format!("{start} {typed}")
+            format!("{start} {args}")
         };
-        room.refuses(&typed).exits(2).says(&[says]);
+        test.refuses(&args).exits(2).reports(&[expected]);
     }
 }
 
 #[test]
 #[cfg(unix)]
-fn whoever_interrupts_a_sweep_keeps_what_it_has() {
+fn an_interrupted_sweep_keeps_its_results() {
     use std::time::{Duration, Instant};
-    let room = Room::new();
-    room.does("demo --data-only --rows 60000 --dir .");
+    let test = TestDir::new();
+    test.succeeds("demo --data-only --rows 60000 --dir .");
     let ks: Vec<String> = (2..120).map(|k| k.to_string()).collect();
-    let typed =
-        format!("compare job.toml --algorithms mondrian,top-down --k {} -o c --threads 1", ks.join(","));
-    let run = room.start(&typed);
-    let log = room.path().join("c/results.jsonl");
+    let args = format!(
+        "compare job.toml --algorithms mondrian,top-down --k {} -o c --threads 1",
+        ks.join(",")
+    );
+    let run = test.start(&args);
+    let log = test.path().join("c/results.jsonl");
     let began = Instant::now();
     while std::fs::read_to_string(&log).unwrap_or_default().lines().count() < 2 {
         assert!(began.elapsed() < Duration::from_secs(60), "nothing was begun");
         std::thread::sleep(Duration::from_millis(5));
     }
-    // Twice at the same moment, as `timeout` does, is once.
+    // Two signals at the same moment, as `timeout` sends them, count as one.
     for _ in 0..2 {
-        let asked =
-            std::process::Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+        let asked = std::process::Command::new("kill")
+            .args(["-INT", &run.id().to_string()])
+            .status()
+            .unwrap();
         assert!(asked.success());
     }
-    let done = crate::room::Done::new(&typed, run.wait_with_output().unwrap()).exits(130);
-    done.says(&["interrupted with", "goes on from there"]).prints(&["choice   "]);
-    sound(&room.text("c/comparison.html"));
-    let json = room.json("c/comparison.json");
+    let done = crate::test_dir::Outcome::new(&args, run.wait_with_output().unwrap()).exits(130);
+    done.reports(&["interrupted after", "to continue"]).prints(&["choice   "]);
+    sound(&test.text("c/comparison.html"));
+    let json = test.json("c/comparison.json");
     let finished = json["finished"].as_u64().unwrap();
     assert!(finished >= 2 && finished < json["configurations"].as_u64().unwrap(), "{finished}");
-    assert_eq!(room.text("c/results.jsonl").lines().count() as u64, finished);
-    // Going on with what was finished asks for no more than that.
+    assert_eq!(test.text("c/results.jsonl").lines().count() as u64, finished);
+    // Continuing with fewer configurations uses the finished ones only.
     let few: Vec<&str> = ks.iter().take(2).map(String::as_str).collect();
-    let again = format!("compare job.toml --algorithms mondrian --k {} -o c --threads 1", few.join(","));
-    room.does(&again).prints(&["2 of 2 results are from an earlier run"]);
+    let again =
+        format!("compare job.toml --algorithms mondrian --k {} -o c --threads 1", few.join(","));
+    test.succeeds(&again).prints(&["2 of 2 results are from an earlier run"]);
 }

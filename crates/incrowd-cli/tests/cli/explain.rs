@@ -1,15 +1,15 @@
-//! `incrowd explain`: everything that has a name is explained.
+//! `incrowd explain`: every named item is explained.
 
 use std::path::Path;
 
-use crate::room::Room;
+use crate::test_dir::TestDir;
 
 #[test]
 fn everything_listed_is_explained() {
-    let room = Room::new();
-    let list = room.does("explain --json").json();
+    let test = TestDir::new();
+    let list = test.succeeds("explain --json").json();
     let list = list.as_array().unwrap();
-    let text = room.does("explain").stdout;
+    let text = test.succeeds("explain").stdout;
     assert_eq!(text.lines().count(), list.len());
     for kind in ["model", "algorithm", "metric", "utility"] {
         assert!(list.iter().any(|entry| entry["kind"] == kind), "no {kind} is listed");
@@ -17,20 +17,26 @@ fn everything_listed_is_explained() {
     for entry in list {
         let name = entry["name"].as_str().unwrap();
         let kind = entry["kind"].as_str().unwrap();
-        assert!(text.lines().any(|l| l.starts_with(kind) && l.contains(name)), "{name} is not listed");
-        let done = room.does(&format!("explain {name}"));
+        assert!(
+            text.lines().any(|l| l.starts_with(kind) && l.contains(name)),
+            "{name} is not listed"
+        );
+        let done = test.succeeds(&format!("explain {name}"));
         assert_eq!(done.stderr, "", "{done}");
         for param in entry["parameters"].as_array().unwrap() {
-            assert!(done.stdout.contains(&format!("  {} = ", param["name"].as_str().unwrap())), "{done}");
+            assert!(
+                done.stdout.contains(&format!("  {} = ", param["name"].as_str().unwrap())),
+                "{done}"
+            );
         }
         let paper = entry["paper"].as_str().unwrap();
         assert!(!paper.is_empty() && !entry["about"].as_str().unwrap().is_empty());
         done.prints(&[&format!("{name} ({kind})"), &format!("Paper: {paper}")]);
-        assert_eq!(room.does(&format!("explain {name} --json")).json(), *entry);
+        assert_eq!(test.succeeds(&format!("explain {name} --json")).json(), *entry);
     }
 }
 
-/// The pages that name everything of a kind; where several are given, one of them does.
+/// The pages that must name every item of a kind; of several pages one is enough.
 const PAGES: &[(&str, &[&str])] = &[
     ("model", &["docs/models.md"]),
     ("algorithm", &["README.md"]),
@@ -45,14 +51,19 @@ fn everything_listed_has_its_paper_and_its_pages() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let papers = page("docs/papers.md");
-    let list = Room::new().does("explain --json").json();
+    let list = TestDir::new().succeeds("explain --json").json();
     for entry in list.as_array().unwrap() {
         let name = entry["name"].as_str().unwrap();
-        for key in entry["paper"].as_str().unwrap().split([',', ' ']).filter(|key| !key.is_empty()) {
-            assert!(papers.contains(&format!("### `{key}`")), "{name}: add `{key}` to docs/papers.md");
+        for key in entry["paper"].as_str().unwrap().split([',', ' ']).filter(|key| !key.is_empty())
+        {
+            assert!(
+                papers.contains(&format!("### `{key}`")),
+                "{name}: add `{key}` to docs/papers.md"
+            );
         }
         for (_, pages) in PAGES.iter().filter(|(kind, _)| entry["kind"] == *kind) {
-            let named = pages.iter().any(|page_name| page(page_name).contains(&format!("`{name}`")));
+            let named =
+                pages.iter().any(|page_name| page(page_name).contains(&format!("`{name}`")));
             let pages = pages.join(" or ");
             assert!(
                 named,
@@ -64,19 +75,20 @@ fn everything_listed_has_its_paper_and_its_pages() {
 
 #[test]
 fn models_and_algorithms_have_limits() {
-    let room = Room::new();
-    room.does("explain k-anonymity").prints(&[
+    let test = TestDir::new();
+    test.succeeds("explain k-anonymity").prints(&[
         "Limits.",
         "sensitive",
         "k = a whole number from 1   (required)",
     ]);
-    room.does("explain mondrian").prints(&["Limits.", "cut = strict | relaxed   (default: strict)"]);
+    test.succeeds("explain mondrian")
+        .prints(&["Limits.", "cut = strict | relaxed   (default: strict)"]);
 }
 
 #[test]
-fn a_near_miss_is_suggested() {
-    let room = Room::new();
-    let says = &["there is nothing called `k-anonimity`", "did you mean `k-anonymity`?"];
-    room.refuses("explain k-anonimity").exits(2).says(says);
-    room.refuses("explain whatever").exits(2).says(&["known are: k-anonymity, "]);
+fn a_misspelled_name_gives_a_suggestion() {
+    let test = TestDir::new();
+    let expected = &["there is nothing called `k-anonimity`", "did you mean `k-anonymity`?"];
+    test.refuses("explain k-anonimity").exits(2).reports(expected);
+    test.refuses("explain whatever").exits(2).reports(&["known names: k-anonymity, "]);
 }

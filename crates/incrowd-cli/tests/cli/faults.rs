@@ -1,50 +1,53 @@
-//! Every change that publishing makes to the file system fails in turn, fails with all that follow, or is where the process is
-//! killed. Whatever command comes next, it finds the complete old release or the complete new one.
+//! Fault injection: each change that publishing makes to the file system fails once, fails together
+//! with all later ones, or kills the process. A command that only reads changes nothing afterwards.
+//! A command that publishes, and `recover`, restore the complete old or the complete new release.
 
 use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use crate::room::{Done, Room};
 use crate::skewed::{SKEWED, table};
+use crate::test_dir::{Outcome, TestDir};
 
-/// A way to publish, with what others do to its release.
+/// A publication, with the commands that use its release.
 struct Publishing {
     name: &'static str,
-    prepare: fn(&Room),
-    /// Makes the release that is there before; none if it is empty.
+    prepare: fn(&TestDir),
+    /// The command that makes the previous release; empty if there is none.
     old: &'static str,
     new: &'static str,
     /// The releases: the file to verify, the other tables, the manifest.
     releases: &'static [(&'static str, &'static [&'static str], &'static str)],
-    /// What may come next.
+    /// The commands that may run next.
     next: &'static [&'static str],
 }
 
-fn people(room: &Room) {
-    room.write("people.csv", table(&[("flu", 30), ("cold", 30), ("gout", 30)]));
+fn people(test: &TestDir) {
+    test.write("people.csv", table(&[("flu", 30), ("cold", 30), ("gout", 30)]));
 }
 
-fn skewed(room: &Room) {
-    room.write("people.csv", table(SKEWED));
+fn skewed(test: &TestDir) {
+    test.write("people.csv", table(SKEWED));
 }
 
-fn patients(room: &Room) {
-    let (mut patients, mut voters) = (String::from("ssn,age,zip,disease\n"), String::from("ssn,age,zip\n"));
+fn patients(test: &TestDir) {
+    let (mut patients, mut voters) =
+        (String::from("ssn,age,zip,disease\n"), String::from("ssn,age,zip\n"));
     for i in 0..120u32 {
         let (age, zip) = (20 + i * 37 % 60, 2100 + i * 17 % 40);
         voters += &format!("s{i},{age},{zip}\n");
         if i % 4 == 0 {
-            patients += &format!("s{i},{age},{zip},{}\n", ["flu", "cold", "gout"][(i / 4 % 3) as usize]);
+            patients +=
+                &format!("s{i},{age},{zip},{}\n", ["flu", "cold", "gout"][(i / 4 % 3) as usize]);
         }
     }
-    room.write("people.csv", patients);
-    room.write("voters.csv", voters);
+    test.write("people.csv", patients);
+    test.write("voters.csv", voters);
 }
 
-fn days(room: &Room) {
-    room.write("day-1.csv", table(SKEWED));
-    room.write("day-2.csv", table(&[("flu", 50), ("cold", 30), ("gout", 21)]));
+fn days(test: &TestDir) {
+    test.write("day-1.csv", table(SKEWED));
+    test.write("day-2.csv", table(&[("flu", 50), ("cold", 30), ("gout", 21)]));
 }
 
 const ALL: &[Publishing] = &[
@@ -66,9 +69,9 @@ const ALL: &[Publishing] = &[
     },
     Publishing {
         name: "one table, manifest elsewhere",
-        prepare: |room| {
-            people(room);
-            room.write("elsewhere/about.txt", "manifests");
+        prepare: |test| {
+            people(test);
+            test.write("elsewhere/about.txt", "manifests");
         },
         old: "anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o out.csv --manifest elsewhere/m.json",
         new: "anonymize people.csv --quasi age,zip --sensitive disease -k 7 -o out.csv --manifest elsewhere/m.json",
@@ -133,19 +136,19 @@ const ALL: &[Publishing] = &[
 
 type Files = BTreeMap<String, (u32, Vec<u8>)>;
 
-fn files(room: &Room) -> Files {
-    let mode = |name: &str| std::fs::metadata(room.path().join(name)).unwrap().mode() & 0o777;
-    room.files().into_iter().map(|(name, bytes)| (name.clone(), (mode(&name), bytes))).collect()
+fn files(test: &TestDir) -> Files {
+    let mode = |name: &str| std::fs::metadata(test.path().join(name)).unwrap().mode() & 0o777;
+    test.files().into_iter().map(|(name, bytes)| (name.clone(), (mode(&name), bytes))).collect()
 }
 
-/// Makes the directory what it was.
-fn restore(room: &Room, files: &Files) {
-    for name in room.names().into_iter().rev() {
-        let path = room.path().join(name);
+/// Restores the directory to the given files.
+fn restore(test: &TestDir, files: &Files) {
+    for name in test.names().into_iter().rev() {
+        let path = test.path().join(name);
         drop(if path.is_dir() { std::fs::remove_dir(path) } else { std::fs::remove_file(path) });
     }
     for (name, (mode, bytes)) in files {
-        let path = room.path().join(name);
+        let path = test.path().join(name);
         if mode & 0o100 != 0 {
             std::fs::create_dir(&path).unwrap();
         } else {
@@ -155,76 +158,108 @@ fn restore(room: &Room, files: &Files) {
     }
 }
 
-fn struck(done: &Done) -> bool {
+fn struck(done: &Outcome) -> bool {
     done.stderr.lines().any(|line| line.starts_with("fault "))
 }
 
-/// Hidden files and pages that some next command made.
+/// Returns whether the file is a page that a later command wrote.
 fn passing(name: &str) -> bool {
-    name == "page.html" || name.starts_with("config")
+    name == "page.html"
 }
 
-/// Whether each release is the old one, byte for byte, or complete and new. A new one verifies with all its digests.
-fn old_or_new(room: &Room, publishing: &Publishing, before: &Files, what: &str) -> Vec<bool> {
+/// Returns for each release whether it is new. A new release must verify with all its digests, an
+/// old one must be equal byte for byte.
+fn old_or_new(test: &TestDir, publishing: &Publishing, before: &Files, what: &str) -> Vec<bool> {
     let state = |(release, others, manifest): &(&str, &[&str], &str)| {
-        let bytes = |name: &str| std::fs::read(room.path().join(name)).ok();
+        let bytes = |name: &str| std::fs::read(test.path().join(name)).ok();
         let is_old = |name: &&str| bytes(name) == before.get(*name).map(|(_, bytes)| bytes.clone());
         let old: Vec<bool> = [*release, *manifest].iter().chain(*others).map(is_old).collect();
         if old.iter().all(|old| *old) {
             return false;
         }
         assert!(!old[1], "{what}: the old manifest beside new tables {old:?}");
-        let done = room.does(&format!("verify {release} --manifest {manifest} --json"));
+        let done = test.succeeds(&format!("verify {release} --manifest {manifest} --json"));
         let json = done.json();
-        assert_eq!((&json["holds"], &json["digest_matches"]), (&true.into(), &true.into()), "{what}\n{done}");
+        assert_eq!(
+            (&json["holds"], &json["digest_matches"]),
+            (&true.into(), &true.into()),
+            "{what}\n{done}"
+        );
         true
     };
     publishing.releases.iter().map(state).collect()
 }
 
-/// After a fault: any next command, then all is well.
-fn check(room: &Room, publishing: &Publishing, before: &Files, next: &str, what: &str) -> Vec<bool> {
-    // A file that somebody else's user could read before it was verified.
-    for name in room.names().iter().filter(|name| name.ends_with(".incrowd-partial")) {
-        let found = std::fs::metadata(room.path().join(name)).unwrap();
-        let journal = room.names().iter().any(|name| name.ends_with(".incrowd-journal"));
-        assert!(found.mode() & 0o077 == 0 || found.len() == 0 || journal, "{what}: others can read {name}");
+/// Returns the directories of a publication's files.
+fn directories(test: &TestDir, publishing: &Publishing) -> String {
+    let files = publishing.releases.iter().flat_map(|(release, _, manifest)| [*release, *manifest]);
+    let mut all: Vec<&str> =
+        files.map(|file| file.rsplit_once('/').map_or(".", |(place, _)| place)).collect();
+    all.dedup();
+    all.retain(|place| test.path().join(place).is_dir());
+    all.join(" ")
+}
+
+/// Runs a next command after a fault, then recovery, and checks the result.
+fn check(
+    test: &TestDir,
+    publishing: &Publishing,
+    before: &Files,
+    next: &str,
+    what: &str,
+) -> Vec<bool> {
+    // No other user can read a file that was not verified yet.
+    for name in test.names().iter().filter(|name| name.ends_with(".incrowd-partial")) {
+        let found = std::fs::metadata(test.path().join(name)).unwrap();
+        assert!(found.mode() & 0o077 == 0 || found.len() == 0, "{what}: others can read {name}");
     }
-    let done = room.run(next);
+    let left = test.files();
+    let done = test.run(next);
     assert!([0, 1, 2].contains(&done.code), "{what}\n{done}");
-    assert!(
-        !done.stderr.contains("a bug in incrowd") && !done.stderr.contains("interrupted"),
-        "{what}\n{done}"
-    );
+    assert!(!done.stderr.contains("a bug in incrowd"), "{what}\n{done}");
+    let reads = !next.starts_with("anonymize") && !next.starts_with("batches");
+    if done.stderr.contains("interrupted") {
+        assert!(
+            reads && done.code == 2 && done.stderr.contains("incrowd recover"),
+            "{what}\n{done}"
+        );
+    }
+    if reads {
+        let mut now = test.files();
+        now.remove("page.html");
+        assert!(now == left, "{what}: {next} changed the directory");
+    }
+    test.succeeds(&format!("recover {}", directories(test, publishing)));
     for (release, _, manifest) in publishing.releases {
-        // What was not there before may not be there now.
-        if room.path().join(release).exists() {
-            room.run(&format!("verify {release} --manifest {manifest}"));
+        // The release may be absent if there was none before.
+        if test.path().join(release).exists() {
+            test.succeeds(&format!("verify {release} --manifest {manifest}"));
         }
     }
-    let states = old_or_new(room, publishing, before, what);
-    let hidden: Vec<String> = room.names().into_iter().filter(|name| name.contains(".incrowd-")).collect();
+    let states = old_or_new(test, publishing, before, what);
+    let hidden: Vec<String> =
+        test.names().into_iter().filter(|name| name.contains(".incrowd-")).collect();
     assert_eq!(hidden, [""; 0], "{what}: left behind after {next}");
-    let names: Vec<String> = room.names().into_iter().filter(|name| !passing(name)).collect();
+    let names: Vec<String> = test.names().into_iter().filter(|name| !passing(name)).collect();
     for name in before.keys().filter(|name| !passing(name)) {
         assert!(names.contains(name), "{what}: {name} is gone");
     }
     states
 }
 
-/// How many faults struck.
+/// Runs a publication with every fault and returns their number.
 fn inject(publishing: &Publishing) -> [usize; 3] {
-    let room = Room::new();
-    (publishing.prepare)(&room);
+    let test = TestDir::new();
+    (publishing.prepare)(&test);
     if !publishing.old.is_empty() {
-        room.does(publishing.old);
+        test.succeeds(publishing.old);
     }
-    let before = files(&room);
+    let before = files(&test);
     let mut counts = [0; 3];
     for (kind, count) in ["fail", "break", "kill"].into_iter().zip(&mut counts) {
         for at in 1.. {
-            restore(&room, &before);
-            let done = room.run_with(publishing.new, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
+            restore(&test, &before);
+            let done = test.run_with(publishing.new, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
             if !struck(&done) {
                 assert_eq!(done.code, 0, "{done}");
                 break;
@@ -232,11 +267,13 @@ fn inject(publishing: &Publishing) -> [usize; 3] {
             *count += 1;
             let what = format!("{}, {kind} {at}: {}", publishing.name, done.stderr);
             let next = publishing.next[at % publishing.next.len()];
-            let states = check(&room, publishing, &before, next, &what);
+            let states = check(&test, publishing, &before, next, &what);
             match (kind, done.code) {
-                (_, 0) => assert!(states.iter().all(|new| *new), "{what}: success without a release"),
+                (_, 0) => {
+                    assert!(states.iter().all(|new| *new), "{what}: success without a release")
+                }
                 ("kill", code) => assert_eq!(code, 137, "{what}"),
-                // One failure can always be made up for.
+                // A single failure can always be repaired.
                 ("fail", code) => {
                     assert_eq!(code, 2, "{what}");
                     assert!(!states.last().unwrap(), "{what}: an error, and the release is there");
@@ -271,7 +308,7 @@ fn linked_tables() {
 }
 
 #[test]
-fn a_table_with_withheld_records() {
+fn a_table_with_suppressed_records() {
     inject(&ALL[4]);
 }
 
@@ -280,38 +317,39 @@ fn batches() {
     inject(&ALL[5]);
 }
 
-/// The recovery itself is killed at each of its changes, and the one after it.
+/// The recovery is killed at each of its changes, and so is the next recovery.
 #[test]
 fn recovery_is_killed_too() {
     let mut twice = 0;
-    // Of the larger publication every fourth, because each of these takes two runs more.
+    // Of the larger publication only every fourth fault, because each takes two more runs.
     for (publishing, step) in [(&ALL[0], 1), (&ALL[2], 4)] {
-        let room = Room::new();
-        (publishing.prepare)(&room);
-        room.does(publishing.old);
-        let before = files(&room);
+        let test = TestDir::new();
+        (publishing.prepare)(&test);
+        test.succeeds(publishing.old);
+        let before = files(&test);
         for at in (1..).step_by(step) {
-            restore(&room, &before);
-            let done = room.run_with(publishing.new, &[("INCROWD_FAULT", &format!("kill:{at}"))]);
+            restore(&test, &before);
+            let done = test.run_with(publishing.new, &[("INCROWD_FAULT", &format!("kill:{at}"))]);
             if !struck(&done) {
                 break;
             }
-            if !room.names().iter().any(|name| name.ends_with(".incrowd-journal")) {
+            if !test.names().iter().any(|name| name.ends_with(".incrowd-journal")) {
                 continue;
             }
             for kind in ["kill", "break"] {
                 for again in 1.. {
-                    // Not a copy of what is there: files are known again by their numbers.
-                    restore(&room, &before);
-                    room.run_with(publishing.new, &[("INCROWD_FAULT", &format!("kill:{at}"))]).exits(137);
+                    // Not a copy of the directory, because files are identified by their inodes.
+                    restore(&test, &before);
+                    test.run_with(publishing.new, &[("INCROWD_FAULT", &format!("kill:{at}"))])
+                        .exits(137);
                     let fault = format!("{kind}:{again}");
-                    let recovering = room.run_with("verify out.csv", &[("INCROWD_FAULT", &fault)]);
+                    let recovering = test.run_with("recover", &[("INCROWD_FAULT", &fault)]);
                     if !struck(&recovering) {
                         break;
                     }
                     twice += 1;
                     let what = format!("{} kill {at}, then {fault}\n{recovering}", publishing.name);
-                    check(&room, publishing, &before, "attack out.csv", &what);
+                    check(&test, publishing, &before, "attack out.csv", &what);
                 }
             }
         }
@@ -320,36 +358,36 @@ fn recovery_is_killed_too() {
     assert!(twice > 50, "{twice}");
 }
 
-/// A release that withholds records is noted if it is there, and only then.
+/// A release with suppressed records is in the ledger if and only if it was published.
 #[test]
-fn the_ledger_knows_every_release_and_no_other() {
-    let typed = "anonymize people.csv --quasi age,zip --sensitive disease --suppression-key keys/my.key -k 2";
-    let room = Room::new();
-    skewed(&room);
-    room.write("more.csv", table(&[("flu", 60), ("cold", 30), ("gout", 20)]));
-    // The key is there, and a ledger about another table.
-    room.does(&format!(
+fn the_ledger_contains_exactly_the_published_releases() {
+    let args = "anonymize people.csv --quasi age,zip --sensitive disease --suppression-key keys/my.key -k 2";
+    let test = TestDir::new();
+    skewed(&test);
+    test.write("more.csv", table(&[("flu", 60), ("cold", 30), ("gout", 20)]));
+    // There is a key and a ledger entry about another table.
+    test.succeeds(&format!(
         "{} --suppression r-suppression:l=3 -o more.out.csv",
-        typed.replace("people", "more")
+        args.replace("people", "more")
     ));
-    room.write("elsewhere/about.txt", "other releases");
-    let before = files(&room);
+    test.write("elsewhere/about.txt", "other releases");
+    let before = files(&test);
     let (mut released, mut not_released) = (0, 0);
     for kind in ["fail", "break", "kill"] {
         for at in 1.. {
-            restore(&room, &before);
-            let first = format!("{typed} --suppression r-suppression:l=3 -o out.csv");
-            let done = room.run_with(&first, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
+            restore(&test, &before);
+            let first = format!("{args} --suppression r-suppression:l=3 -o out.csv");
+            let done = test.run_with(&first, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
             if !struck(&done) {
                 break;
             }
-            // Whoever publishes elsewhere, with the same key and otherwise, must know.
-            let other = format!("{typed} --suppression r-suppression:l=2 -o elsewhere/other.csv");
-            let second = room.run(&other);
-            let is_there = room.path().join("out.csv").exists();
-            assert_eq!(is_there, room.path().join("out.release.json").exists(), "{done}\n{second}");
+            // Another publication with the same key must know the release.
+            let other = format!("{args} --suppression r-suppression:l=2 -o elsewhere/other.csv");
+            let second = test.run(&other);
+            let is_there = test.path().join("out.csv").exists();
+            assert_eq!(is_there, test.path().join("out.release.json").exists(), "{done}\n{second}");
             if is_there {
-                second.exits(1).says(&["was released before with other parameters"]);
+                second.exits(1).reports(&["was released before with other parameters"]);
                 released += 1;
             } else {
                 second.exits(0);
@@ -361,34 +399,34 @@ fn the_ledger_knows_every_release_and_no_other() {
     assert!(released > 3 && not_released > 30, "{released} {not_released}");
 }
 
-/// A key is whole or not there; a run that could not make it does not stop the next one.
+/// A key is complete or absent, and a run that could not write it does not block the next one.
 #[test]
-fn a_key_is_made_whole() {
-    let typed = "anonymize people.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=3 \
+fn a_key_is_written_completely() {
+    let args = "anonymize people.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=3 \
                  --suppression-key my.key -k 2 -o out.csv --sign signing.key";
-    let room = Room::new();
-    skewed(&room);
-    let before = files(&room);
+    let test = TestDir::new();
+    skewed(&test);
+    let before = files(&test);
     let mut struck_at = 0;
     for kind in ["fail", "break", "kill"] {
         for at in 1.. {
-            restore(&room, &before);
-            let done = room.run_with(typed, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
+            restore(&test, &before);
+            let done = test.run_with(args, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
             if !struck(&done) {
                 break;
             }
             struck_at += 1;
-            for key in ["my.key", "signing.key"].map(|key| room.path().join(key)) {
+            for key in ["my.key", "signing.key"].map(|key| test.path().join(key)) {
                 let whole = std::fs::read(&key).map_or(65, |key| key.len());
                 assert_eq!(whole, 65, "{done}");
             }
-            room.does(typed);
-            room.does("verify out.csv --check signing.key");
+            test.succeeds(args);
+            test.succeeds("verify out.csv --check signing.key");
         }
     }
     println!("{struck_at} faults with new keys");
-    // What an older version left on a full disk.
-    restore(&room, &before);
-    room.write("my.key", "");
-    room.does(typed);
+    // An empty key file, as an older version left it on a full disk.
+    restore(&test, &before);
+    test.write("my.key", "");
+    test.succeeds(args);
 }

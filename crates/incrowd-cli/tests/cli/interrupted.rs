@@ -1,27 +1,57 @@
-//! A run that is asked to stop leaves the directory as it was.
+//! An interrupted run leaves the directory unchanged.
 
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::killed::busy_room;
+use crate::killed::busy_setup;
 
 #[test]
-fn whoever_interrupts_a_run_finds_the_directory_as_before() {
-    let (room, _) = busy_room(30_000);
-    let before = room.files();
-    let names = room.names();
+fn an_interrupted_run_leaves_the_directory_unchanged() {
+    let (test, _) = busy_setup(30_000);
+    let before = test.files();
+    let names = test.names();
     for signal in ["-INT", "-TERM", "-INT", "-TERM", "-INT", "-TERM"] {
-        let mut run = room.start("anonymize job.toml");
+        let mut run = test.start("anonymize job.toml");
         let began = Instant::now();
-        while room.names() == names {
+        while test.names() == names {
             assert!(began.elapsed() < Duration::from_secs(20), "nothing was begun");
-            assert!(run.try_wait().unwrap().is_none(), "the run ended unseen: give it more records");
+            assert!(
+                run.try_wait().unwrap().is_none(),
+                "the run ended unseen: give it more records"
+            );
             sleep(Duration::from_micros(20));
         }
         let asked = Command::new("kill").args([signal, &run.id().to_string()]).status().unwrap();
         assert!(asked.success());
         assert_eq!(run.wait().unwrap().code(), Some(130), "{signal}");
-        assert!(room.files() == before, "{signal}: {:?}", room.names());
+        assert!(test.files() == before, "{signal}: {:?}", test.names());
     }
+}
+
+#[test]
+fn an_interruption_during_the_report_says_that_the_release_is_published() {
+    use std::os::unix::fs::MetadataExt;
+    let (test, _) = busy_setup(30_000);
+    let inode =
+        || std::fs::metadata(test.path().join("people.release.csv")).map(|found| found.ino()).ok();
+    let journal = || test.names().iter().any(|name| name.ends_with(".incrowd-journal"));
+    let old = inode();
+    let run = test.start("anonymize job.toml --report page.html --owner-report owner.html");
+    let began = Instant::now();
+    while inode() == old || journal() {
+        assert!(began.elapsed() < Duration::from_secs(60), "nothing was published");
+        sleep(Duration::from_micros(200));
+    }
+    sleep(Duration::from_millis(100));
+    assert!(
+        Command::new("kill").args(["-TERM", &run.id().to_string()]).status().unwrap().success()
+    );
+    let ended = run.wait_with_output().unwrap();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("interrupted: the release `people.release.csv`"), "{stderr}");
+    assert!(stderr.contains("the report was not made"), "{stderr}");
+    assert!(!test.path().join("page.html").exists());
+    test.succeeds("verify people.release.csv").prints(&["digest   matches"]);
 }

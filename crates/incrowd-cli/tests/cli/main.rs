@@ -1,14 +1,12 @@
-//! The binary `incrowd` as people meet it: what is typed, what comes back, and what lies in the directory afterwards.
+//! Tests of the binary `incrowd`: arguments, output, and the files in the directory afterwards.
 
-mod room;
+mod test_dir;
 
-mod alone;
 mod attack;
 mod bad_jobs;
 mod bad_outputs;
 mod bad_requests;
 mod bad_tables;
-mod beside_original;
 mod browser;
 mod categories;
 mod cells;
@@ -20,21 +18,35 @@ mod help;
 mod hierarchy;
 mod jobs;
 mod join;
+#[cfg(unix)]
+mod journals;
 mod json;
 mod keys;
 mod measure;
 mod missing;
 mod models;
 mod order;
+mod original;
 mod outliers;
 mod persons;
 mod profile;
+mod replacing;
 mod report;
-mod seals;
 mod serve;
+mod signatures;
 mod skewed;
+mod spellings;
+mod table_formats;
+mod unique_records;
+mod verdicts;
 mod verify;
 
+#[cfg(target_os = "linux")]
+mod small_files;
+
+mod concurrent;
+#[cfg(unix)]
+mod existing_files;
 #[cfg(unix)]
 mod faults;
 #[cfg(unix)]
@@ -43,8 +55,8 @@ mod hostile;
 mod interrupted;
 #[cfg(unix)]
 mod killed;
-#[cfg(unix)]
-mod places;
+#[cfg(target_os = "linux")]
+mod memory;
 #[cfg(unix)]
 mod postgres;
 #[cfg(unix)]
@@ -57,7 +69,9 @@ mod postgres_faults;
 mod postgres_fold;
 #[cfg(unix)]
 mod postgres_tls;
+#[cfg(unix)]
+mod side_files;
 mod standard_streams;
 #[cfg(unix)]
 mod streams;
-mod together;
+mod terminal;

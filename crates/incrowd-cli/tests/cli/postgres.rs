@@ -1,14 +1,14 @@
-//! Tables of a PostgreSQL server that the tests start themselves.
+//! Tables of a PostgreSQL server that the tests start.
 
 use incrowd_testing::or_skip;
 use incrowd_testing::postgres::Server;
 
-use crate::room::Room;
+use crate::test_dir::TestDir;
 
 pub(crate) const ROLES: &str =
     "--quasi age,sex,town --sensitive disease -k 5 --algorithm mondrian --order sorted";
 
-/// People, of whom some lack a town and some have an empty one.
+/// People; some have no town, some an empty one.
 pub(crate) fn people(server: &Server, table: &str, rows: u32) {
     server.sql(&format!(
         "CREATE TABLE {table} AS SELECT 'name ' || i AS name, (20 + i * 7 % 50)::int AS age, \
@@ -20,51 +20,58 @@ pub(crate) fn people(server: &Server, table: &str, rows: u32) {
     ));
 }
 
-/// The records of a table as text in the order of their cells.
+/// Returns the records of a table as text, sorted by their cells.
 pub(crate) fn sorted(server: &Server, table: &str) -> Vec<String> {
-    let mut lines: Vec<String> =
-        server.sql(&format!("SELECT row_to_json(t) FROM {table} AS t")).lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> = server
+        .sql(&format!("SELECT row_to_json(t) FROM {table} AS t"))
+        .lines()
+        .map(str::to_owned)
+        .collect();
     lines.sort();
     lines
 }
 
-/// Lets the server write a table into a file that the room has.
-pub(crate) fn export(server: &Server, room: &Room, table: &str, name: &str) {
+/// Exports a table into a file of the test directory.
+pub(crate) fn export(server: &Server, test: &TestDir, table: &str, name: &str) {
     let csv = server.sql(&format!("COPY (SELECT * FROM {table}) TO STDOUT (FORMAT csv, HEADER)"));
-    room.write(name, csv + "\n");
+    test.write(name, csv + "\n");
 }
 
 #[test]
-fn a_release_of_a_table_has_the_cells_of_a_release_of_its_file() {
+fn a_release_of_a_table_equals_the_release_of_its_file() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 2_000);
-    export(&server, &room, "people", "people.csv");
+    export(&server, &test, "people", "people.csv");
     let address = server.address();
-    room.does(&format!("anonymize people.csv {ROLES} -o from_file.csv"));
-    room.does(&format!("anonymize {address} --table people {ROLES} -o from_table.csv"));
-    assert_eq!(room.text("from_file.csv"), room.text("from_table.csv"));
-    room.does(&format!("anonymize {address} --table people {ROLES} -o {address} --output-table release"));
+    test.succeeds(&format!("anonymize people.csv {ROLES} -o from_file.csv"));
+    test.succeeds(&format!("anonymize {address} --table people {ROLES} -o from_table.csv"));
+    assert_eq!(test.text("from_file.csv"), test.text("from_table.csv"));
+    test.succeeds(&format!(
+        "anonymize {address} --table people {ROLES} -o {address} --output-table release"
+    ));
     let csv = server.sql("COPY (SELECT * FROM release) TO STDOUT (FORMAT csv, HEADER)") + "\n";
-    assert_eq!(csv, room.text("from_file.csv"));
-    // Files and databases mix.
-    room.does(&format!("anonymize people.csv {ROLES} -o {address} --output-table mixed"));
+    assert_eq!(csv, test.text("from_file.csv"));
+    // Files and databases can be combined.
+    test.succeeds(&format!("anonymize people.csv {ROLES} -o {address} --output-table mixed"));
     assert_eq!(sorted(&server, "mixed"), sorted(&server, "release"));
     let query = "select%20*%20from%20people%20where%20age%20<%2040";
-    let done = room.does(&format!("profile {address}&query={query} --json"));
+    let done = test.succeeds(&format!("profile {address}&query={query} --json"));
     assert_eq!(done.json()["records"], 800, "{done}");
 }
 
 #[test]
-fn columns_that_are_passed_through_keep_their_types() {
+fn passthrough_columns_keep_their_types() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 1_000);
-    server.sql("CREATE TYPE mood AS ENUM ('glad', 'sad'); ALTER TABLE people ADD feels mood DEFAULT 'sad'");
+    server.sql(
+        "CREATE TYPE mood AS ENUM ('glad', 'sad'); ALTER TABLE people ADD feels mood DEFAULT 'sad'",
+    );
     server.sql("ALTER TABLE people ALTER sex TYPE char(3)");
     let (address, as_they_are) = (server.address(), "--passthrough insured,seen,dose,at,feels");
     let roles = "--quasi age,sex --sensitive disease -k 5";
-    room.does(&format!(
+    test.succeeds(&format!(
         "anonymize {address} --table people {roles} {as_they_are} -o {address} --output-table r"
     ));
     let types = server.sql(
@@ -79,43 +86,50 @@ fn columns_that_are_passed_through_keep_their_types() {
         server.sql(&format!("SELECT {columns} FROM {table} ORDER BY {columns}"))
     };
     assert_eq!(all("r"), all("people"));
-    // Without the blanks that fill up `char(3)`.
+    // Without the padding blanks of `char(3)`.
     assert_eq!(server.sql("SELECT max(length(sex)) FROM r"), "1");
 }
 
 #[test]
-fn a_null_is_missing_and_an_empty_text_is_what_the_job_says() {
+fn a_null_is_missing_and_an_empty_text_follows_the_job() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     server.sql(
         "CREATE TABLE t AS SELECT 30 AS age, CASE WHEN i <= 10 THEN NULL WHEN i <= 30 THEN '' ELSE 'a' END AS town \
          FROM generate_series(1, 100) i; CREATE TABLE lone AS SELECT town FROM t",
     );
-    let published = |typed: &str| {
-        let done = room.does(&format!("anonymize {} {typed} -k 5 -o out.csv --json", server.address()));
-        (done.json()["records"]["published"].as_u64(), done.json()["records"]["dropped_missing"].as_u64())
+    let published = |args: &str| {
+        let done =
+            test.succeeds(&format!("anonymize {} {args} -k 5 -o out.csv --json", server.address()));
+        (
+            done.json()["records"]["published"].as_u64(),
+            done.json()["records"]["dropped_missing"].as_u64(),
+        )
     };
     assert_eq!(published("--table t --quasi age,town"), (Some(70), Some(30)));
     assert_eq!(published("--table t --quasi age,town --missing ?"), (Some(90), Some(10)));
     assert_eq!(published("--table lone --quasi town --missing ?"), (Some(90), Some(10)));
-    // What is kept is a null again.
+    // A kept missing value is published as null.
     let address = server.address();
-    let kept = "--table t --quasi age --sensitive town --on-missing keep -k 5 --model l-diversity:l=2";
-    room.does(&format!("anonymize {address} {kept} -o {address} --output-table kept"));
+    let kept =
+        "--table t --quasi age --sensitive town --on-missing keep -k 5 --model l-diversity:l=2";
+    test.succeeds(&format!("anonymize {address} {kept} -o {address} --output-table kept"));
     assert_eq!(server.sql("SELECT count(*), count(town) FROM kept"), "100|70");
-    room.does(&format!("verify {address} --table kept"));
+    test.succeeds(&format!("verify {address} --table kept"));
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn unreadable_tables_are_named() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 50);
-    server.sql("CREATE TABLE odd AS SELECT 1 AS a, ARRAY['secret-cell'] AS words, '{}'::jsonb AS more");
+    server.sql(
+        "CREATE TABLE odd AS SELECT 1 AS a, ARRAY['secret-cell'] AS words, '{}'::jsonb AS more",
+    );
     server.sql("CREATE VIEW seen AS SELECT * FROM people; CREATE VIEW other AS SELECT 1 AS x");
     let address = server.address();
-    let refused = |typed: &str, words: &[&str]| {
-        let done = room.refuses(typed).says(words);
+    let refused = |args: &str, words: &[&str]| {
+        let done = test.refuses(args).reports(words);
         assert!(!done.to_string().contains("secret-cell"), "{done}");
     };
     refused(&format!("profile {address} --table odd"), &["column `words`", "_text", "query"]);
@@ -123,11 +137,11 @@ fn what_cannot_be_read_is_named() {
     refused(&format!("profile {address}"), &["no table"]);
     refused(&format!("profile {address} --table people&query=x"), &["table"]);
     refused("profile people.csv --table people", &["only a database has tables"]);
-    // What the server says of a value is not repeated.
+    // The server's message about a value is not repeated.
     refused(&format!("profile {address}&query=select%20words[1]::int%20from%20odd"), &["22P02"]);
     refused(&format!("profile {address}&fold=there --table people"), &["fold=server"]);
     let over = format!("anonymize {address} --table seen {ROLES} -o {address} --output-table");
-    // A view of the table is the table.
+    // A view of the table counts as the table.
     refused(&format!("{over} people"), &["table that is read"]);
     refused(&format!("{over} seen"), &["table that is read"]);
     refused(&format!("{over} other"), &["not a plain table"]);
@@ -136,21 +150,23 @@ fn what_cannot_be_read_is_named() {
     assert_eq!(tables(&server), "odd people");
 }
 
-/// The tables there are.
+/// Returns the names of the tables.
 pub(crate) fn tables(server: &Server) -> String {
     server.sql("SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
 }
 
 #[test]
-fn a_promise_that_cannot_be_kept_leaves_the_old_table() {
+fn an_unreachable_model_leaves_the_old_table() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 200);
     server.sql("CREATE TABLE release AS SELECT 'old' AS state");
     let address = server.address();
     let never = "--quasi age,sex --sensitive disease --model l-diversity:l=50";
-    let run = format!("anonymize {address} --table people {never} -o {address} --output-table release");
-    room.run(&run).exits(1);
+    let run = format!(
+        "anonymize {address} --table people {never} -o {address} --output-table release --replace"
+    );
+    test.run(&run).exits(1);
     assert_eq!(
         (server.sql("SELECT * FROM release").as_str(), tables(&server)),
         ("old", "people release".into())
@@ -158,71 +174,84 @@ fn a_promise_that_cannot_be_kept_leaves_the_old_table() {
 }
 
 #[test]
-fn whoever_judges_finds_table_and_manifest_in_the_database() {
+fn table_and_manifest_are_found_in_the_database() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 1_000);
     server.sql("CREATE SCHEMA care; CREATE ROLE reader; CREATE TABLE care.release (x int); GRANT SELECT ON care.release TO reader");
     let address = server.address();
-    let made = format!("anonymize {address} --table people {ROLES} -o {address} --output-table care.release");
-    room.does(&format!("{made} --manifest kept.json"));
-    assert_eq!(room.text("kept.json"), server.sql("SELECT manifest FROM care.incrowd_manifests") + "\n");
+    let made = format!(
+        "anonymize {address} --table people {ROLES} -o {address} --output-table care.release"
+    );
+    test.succeeds(&format!("{made} --manifest kept.json --replace"));
+    assert_eq!(
+        test.text("kept.json"),
+        server.sql("SELECT manifest FROM care.incrowd_manifests") + "\n"
+    );
     assert_eq!(server.sql("SELECT has_table_privilege('reader', 'care.release', 'SELECT')"), "t");
-    room.does(&format!("verify {address} --table care.release")).prints(&["k-anonymity"]);
+    test.succeeds(&format!("verify {address} --table care.release")).prints(&["k-anonymity"]);
     let original = format!("--original {address}&table=people");
-    room.does(&format!("measure {address}&table=people {address} --table care.release"));
-    room.run(&format!("attack {address} --table care.release {original}"));
-    room.does(&format!("init {address} --table people -o job.toml"));
-    // A record that was changed afterwards is seen.
-    server.sql("UPDATE care.release SET age = '99' WHERE ctid = (SELECT min(ctid) FROM care.release)");
-    room.run(&format!("verify {address} --table care.release")).exits(1);
+    test.succeeds(&format!("measure {address}&table=people {address} --table care.release"));
+    test.run(&format!("attack {address} --table care.release {original}"));
+    test.succeeds(&format!("init {address} --table people -o job.toml"));
+    // A changed record is detected.
+    server.sql(
+        "UPDATE care.release SET age = '99' WHERE ctid = (SELECT min(ctid) FROM care.release)",
+    );
+    test.run(&format!("verify {address} --table care.release")).exits(1);
 }
 
 #[test]
-fn the_password_is_told_to_the_server_only() {
+fn the_password_is_sent_to_the_server_only() {
     let server = or_skip!(Server::start("scram-sha-256"));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 300);
     let address = server.address();
-    let made = format!("anonymize {address} --table people {ROLES} -o {address} --output-table release");
-    let made = format!("{made} --manifest kept.json --report page.html --owner-report owner.html --json");
+    let made =
+        format!("anonymize {address} --table people {ROLES} -o {address} --output-table release");
+    let made =
+        format!("{made} --manifest kept.json --report page.html --owner-report owner.html --json");
     let silent = |said: &str| assert!(!said.contains("hunter2"), "{said}");
-    let known = room.run_with(&made, &[("PGPASSWORD", "hunter2")]).exits(0);
+    let known = test.run_with(&made, &[("PGPASSWORD", "hunter2")]).exits(0);
     silent(&(known.stdout + &known.stderr));
     for file in ["kept.json", "page.html", "owner.html"] {
-        silent(&room.text(file));
+        silent(&test.text(file));
     }
     silent(&server.sql("SELECT manifest FROM incrowd_manifests"));
-    let unknown = room.run_with(&made, &[("PGPASSWORD", "hunter23")]).exits(2).says(&["PGPASSWORD"]);
+    let unknown =
+        test.run_with(&made, &[("PGPASSWORD", "hunter23")]).exits(2).reports(&["PGPASSWORD"]);
     silent(&(unknown.stdout + &unknown.stderr));
-    room.run_with(&made, &[("PGPASSFILE", "nowhere")]).exits(2).says(&["PGPASSWORD"]);
-    // From files, of which one that others can read is not used.
-    room.write("passwords", "*:*:postgres:tester:hunter2\n");
-    let file = room.path().join("passwords");
+    test.run_with(&made, &[("PGPASSFILE", "nowhere")]).exits(2).reports(&["PGPASSWORD"]);
+    // From files; a file that others can read is not used.
+    test.write("passwords", "*:*:postgres:tester:hunter2\n");
+    let file = test.path().join("passwords");
     let mode = |mode| {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     let file_named = [("PGPASSFILE", file.to_str().unwrap())];
     mode(0o644);
-    room.run_with(&made, &file_named).exits(2);
+    test.run_with(&made, &file_named).exits(2);
     mode(0o600);
-    room.run_with(&made, &file_named).exits(0);
+    test.run_with(&made, &file_named).exits(0);
     let host = server.directory().display();
-    room.write("services", format!("[mine]\nhost={host}\nuser=tester\ndbname=postgres\npassword=hunter2\n"));
-    let services = room.path().join("services");
+    test.write(
+        "services",
+        format!("[mine]\nhost={host}\nuser=tester\ndbname=postgres\npassword=hunter2\n"),
+    );
+    let services = test.path().join("services");
     let service = [("PGSERVICEFILE", services.to_str().unwrap())];
-    room.run_with("profile postgresql://?service=mine --table people", &service).exits(0);
-    // In an address it is refused, in a job file too, and not shown.
+    test.run_with("profile postgresql://?service=mine --table people", &service).exits(0);
+    // A password in an address or a job file is refused and not shown.
     let with = address.replace("tester@", "tester:hunter2@");
-    silent(&room.refuses(&format!("profile {with} --table people")).says(&["password"]).stderr);
-    silent(&room.refuses(&format!("verify {with} --table people")).says(&["password"]).stderr);
+    silent(&test.refuses(&format!("profile {with} --table people")).reports(&["password"]).stderr);
+    silent(&test.refuses(&format!("verify {with} --table people")).reports(&["password"]).stderr);
     silent(
-        &room
+        &test
             .refuses(&format!("verify {address} --table people --original {with}"))
-            .says(&["password"])
+            .reports(&["password"])
             .stderr,
     );
-    room.write("job.toml", format!("[input]\npath = \"{with}\"\ntable = \"people\"\n"));
-    silent(&room.refuses("anonymize job.toml -o out.csv").says(&["password"]).stderr);
+    test.write("job.toml", format!("[input]\npath = \"{with}\"\ntable = \"people\"\n"));
+    silent(&test.refuses("anonymize job.toml -o out.csv").reports(&["password"]).stderr);
 }

@@ -1,10 +1,11 @@
-//! What stands in the tables of a release, however the server is set to spell values, and what is said of their columns.
+//! Cells of the tables of a release under different settings of the server, and the comments of
+//! their columns.
 
 use incrowd_testing::or_skip;
 use incrowd_testing::postgres::Server;
 
 use crate::postgres::{people, sorted, tables};
-use crate::room::Room;
+use crate::test_dir::TestDir;
 
 /// The comments of a table's columns.
 fn comments(server: &Server, table: &str) -> String {
@@ -14,14 +15,14 @@ fn comments(server: &Server, table: &str) -> String {
     ))
 }
 
-/// Lets the server spell values as few do.
+/// Server settings with unusual formats of values.
 const ODD: &str = "ALTER DATABASE postgres SET DateStyle = 'German'; ALTER DATABASE postgres SET extra_float_digits = -10; \
      ALTER DATABASE postgres SET TimeZone = 'Asia/Kathmandu'; ALTER DATABASE postgres SET IntervalStyle = 'sql_standard'";
 
 #[test]
-fn values_are_the_same_however_the_server_spells_them() {
+fn values_do_not_depend_on_the_formats_of_the_server() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     let columns = "dose, ratio, small, seen, at, moment, day, ok, level";
     server.sql(
         "CREATE TABLE people AS SELECT i % 10 AS age, (i % 4 || '.500')::numeric AS dose, \
@@ -33,38 +34,45 @@ fn values_are_the_same_however_the_server_spells_them() {
     );
     server.sql(ODD);
     let address = server.address();
-    let roles = "--quasi age --sensitive level -k 5 --passthrough dose,ratio,small,seen,at,moment,day,ok";
-    room.does(&format!("anonymize {address} --table people {roles} -o {address} --output-table release"));
-    let all = |table: &str| server.sql(&format!("SELECT {columns} FROM {table} ORDER BY {columns}"));
+    let roles =
+        "--quasi age --sensitive level -k 5 --passthrough dose,ratio,small,seen,at,moment,day,ok";
+    test.succeeds(&format!(
+        "anonymize {address} --table people {roles} -o {address} --output-table release"
+    ));
+    let all =
+        |table: &str| server.sql(&format!("SELECT {columns} FROM {table} ORDER BY {columns}"));
     assert_eq!(all("release"), all("people"));
-    room.does(&format!("verify {address} --table release"));
+    test.succeeds(&format!("verify {address} --table release"));
     // As quasi-identifiers, and through a file.
     let quasi = "--quasi dose,ratio,small,seen,at,ok --sensitive level -k 5 --order sorted";
-    room.does(&format!("anonymize {address} --table people {quasi} -o from_table.csv"));
-    room.does(&format!("anonymize {address} --table people {quasi} -o {address} --output-table quasi"));
-    room.does(&format!("verify {address} --table quasi"));
+    test.succeeds(&format!("anonymize {address} --table people {quasi} -o from_table.csv"));
+    test.succeeds(&format!(
+        "anonymize {address} --table people {quasi} -o {address} --output-table quasi"
+    ));
+    test.succeeds(&format!("verify {address} --table quasi"));
     let csv = server
         .sql("SET DateStyle = 'ISO'; SET extra_float_digits = 1; COPY quasi TO STDOUT (FORMAT csv, HEADER)");
-    assert_eq!(csv + "\n", room.text("from_table.csv"));
+    assert_eq!(csv + "\n", test.text("from_table.csv"));
 }
 
-/// Texts with every mark that separates cells or escapes them, in files or in what is sent to the server.
+/// Texts with every character that separates or escapes cells in files or in the protocol of the
+/// server.
 const MARKS: &str = r#"ARRAY[E'a\tb', E'back\\slash', E'\\.', E'\\N', E'\\', E'\\t', 'say "so"', '"', E'two\nlines', E'c\rr', E'c\r\nlf', 'a, b', 'é', ' blank']"#;
 
 #[test]
-fn cells_of_any_text_arrive_as_they_are() {
+fn cells_of_any_text_arrive_unchanged() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     server.sql(&format!(
         "CREATE TABLE people AS SELECT i % 10 AS age, ({MARKS})[1 + i % 14] AS word, ({MARKS})[1 + i / 14 % 14] AS illness, \
          CASE i % 5 WHEN 0 THEN NULL ELSE ({MARKS})[1 + i % 14] END AS note, i % 3 = 0 AS flag FROM generate_series(1, 2800) AS i"
     ));
     let address = server.address();
     let roles = "--quasi age,word --sensitive illness -k 5";
-    // Records that are passed through come by another way than those that follow from the plan. Tables in which everything is text
-    // are sent in another form than others.
+    // Passthrough records are written by another code path than planned records. Tables of text
+    // columns only are sent in another format than others.
     for passed in ["word,note", "word,note,flag"] {
-        room.does(&format!(
+        test.succeeds(&format!(
             "anonymize {address} --table people --quasi age --sensitive illness --passthrough {passed} -k 5 -o {address} --output-table release"
         ));
         let all = |table: &str| {
@@ -75,22 +83,22 @@ fn cells_of_any_text_arrive_as_they_are() {
             server.sql(&sql)
         };
         assert_eq!(all("release"), all("people"), "{passed}");
-        room.does(&format!("verify {address} --table release"));
+        test.succeeds(&format!("verify {address} --table release"));
     }
-    // The same in a file, which is written in another way.
+    // The file is written by another code path.
     let made = format!("anonymize {address} --table people {roles} --order sorted");
-    room.does(&format!("{made} -o people.csv"));
-    room.does(&format!("{made} -o {address} --output-table release"));
-    room.does(&format!("verify {address} --table release"));
+    test.succeeds(&format!("{made} -o people.csv"));
+    test.succeeds(&format!("{made} -o {address} --output-table release"));
+    test.succeeds(&format!("verify {address} --table release"));
     let csv = server.sql("COPY release TO STDOUT (FORMAT csv, HEADER)");
-    assert_eq!(csv + "\n", room.text("people.csv"));
+    assert_eq!(csv + "\n", test.text("people.csv"));
 }
 
-/// Some tables the server copies as they are, others are asked for by a query. Nobody can tell.
+/// Some tables are read with COPY, others with a query. The results are equal.
 #[test]
-fn tables_of_all_kinds_are_read_whole() {
+fn tables_of_all_kinds_are_read_completely() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     let filled = "SELECT i % 20, 'town, ' || i % 3 FROM generate_series";
     server.sql(&format!(
         "CREATE TABLE plain (age int, gone text, town text); INSERT INTO plain (age, town) {filled}(1, 600) AS i; \
@@ -108,8 +116,10 @@ fn tables_of_all_kinds_are_read_whole() {
     let address = server.address();
     let released = |table: &str, way: &str| {
         let roles = "--quasi age,town -k 3 --algorithm mondrian --order sorted";
-        room.does(&format!("anonymize {address}&fold={way} --table {table} {roles} -o {table}.csv"));
-        room.text(&format!("{table}.csv"))
+        test.succeeds(&format!(
+            "anonymize {address}&fold={way} --table {table} {roles} -o {table}.csv"
+        ));
+        test.text(&format!("{table}.csv"))
     };
     let plain = released("plain", "client");
     assert_eq!(plain.lines().count(), 601);
@@ -118,37 +128,41 @@ fn tables_of_all_kinds_are_read_whole() {
             assert!(released(table, way) == plain, "{table}, folded by the {way}");
         }
     }
-    // Whoever may see some records only gets those, and the columns he may see.
+    // A user with restricted permissions reads only the permitted records and columns.
     server.sql(
         "CREATE ROLE clerk LOGIN; GRANT SELECT (age, town) ON plain TO clerk; \
          ALTER TABLE plain ENABLE ROW LEVEL SECURITY; CREATE POLICY half ON plain USING (age < 10)",
     );
     let clerk = address.replace("tester@", "clerk@");
-    let done =
-        room.does(&format!("anonymize {clerk} --table plain --quasi age,town -k 3 -o half.csv --json"));
+    let done = test.succeeds(&format!(
+        "anonymize {clerk} --table plain --quasi age,town -k 3 -o half.csv --json"
+    ));
     assert_eq!(done.json()["records"]["read"], 300, "{done}");
 }
 
 #[test]
 fn a_table_of_one_column_keeps_its_empty_cells() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     server.sql("CREATE TABLE people AS SELECT (ARRAY['a', NULL, E'\\\\N', E'\\\\.'])[1 + i % 4] AS word FROM generate_series(1, 400) AS i");
     let address = server.address();
     let roles = "--quasi word -k 5 --on-missing keep";
-    room.does(&format!("anonymize {address} --table people {roles} -o {address} --output-table release"));
+    test.succeeds(&format!(
+        "anonymize {address} --table people {roles} -o {address} --output-table release"
+    ));
     let words = "SELECT string_agg(n || ' ' || word, ', ' ORDER BY word COLLATE \"C\") FROM \
                  (SELECT coalesce(word, '-') AS word, count(*) AS n FROM release GROUP BY word) AS t";
     assert_eq!(server.sql(words), "100 , 100 \\., 100 \\N, 100 a");
-    room.does(&format!("verify {address} --table release"));
+    test.succeeds(&format!("verify {address} --table release"));
 }
 
 #[test]
-fn numbers_of_files_become_numbers_of_the_server() {
+fn numbers_of_files_become_numbers_in_the_server() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     server.sql(ODD);
-    // The same number in several spellings, codes with zeros before them, and booleans and dates as people write them.
+    // One number in several spellings, codes with leading zeros, and booleans and dates in common
+    // spellings.
     let mut csv = "age,dose,code,flag,seen\n".to_owned();
     let cells = [
         "1.50,007,true,2020-01-05",
@@ -159,16 +173,16 @@ fn numbers_of_files_become_numbers_of_the_server() {
     for i in 0..200 {
         csv += &format!("{},{}\n", i % 20, cells[i % 4]);
     }
-    room.write("people.csv", csv);
+    test.write("people.csv", csv);
     let address = server.address();
     let roles = "--quasi age --sensitive dose,code -k 4 --passthrough flag,seen --order sorted";
     for input in ["people.csv", "people.parquet", "people.arrow"] {
         if input != "people.csv" {
             let whole = "--quasi flag --passthrough age,dose,code,seen -k 2";
-            room.does(&format!("anonymize people.csv {whole} -o {input}"));
+            test.succeeds(&format!("anonymize people.csv {whole} -o {input} --replace"));
         }
-        room.does(&format!("anonymize {input} {roles} -o {address} --output-table release"));
-        room.does(&format!("verify {address} --table release"));
+        test.succeeds(&format!("anonymize {input} {roles} -o {address} --output-table release"));
+        test.succeeds(&format!("verify {address} --table release"));
         assert_eq!(
             server.sql("SELECT count(*), count(DISTINCT dose::numeric) FROM release"),
             "200|2",
@@ -178,13 +192,16 @@ fn numbers_of_files_become_numbers_of_the_server() {
 }
 
 #[test]
-fn columns_say_what_they_hold() {
+fn columns_have_comments() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 2_000);
     let address = server.address();
-    let roles = "--quasi age,sex,town --hierarchy sex=mask --sensitive disease --passthrough insured -k 5";
-    room.does(&format!("anonymize {address} --table people {roles} -o {address} --output-table release"));
+    let roles =
+        "--quasi age,sex,town --hierarchy sex=mask --sensitive disease --passthrough insured -k 5";
+    test.succeeds(&format!(
+        "anonymize {address} --table people {roles} -o {address} --output-table release"
+    ));
     let expected = "age = quasi-identifier, generalized: ranges\n\
                     sex = quasi-identifier, generalized: nodes of a hierarchy\n\
                     town = quasi-identifier, generalized: sets of values\n\
@@ -192,7 +209,7 @@ fn columns_say_what_they_hold() {
                     insured = passed through, as it was";
     assert_eq!(comments(&server, "release"), expected);
     let ends = format!("--quasi age --numbers low-high -k 5 -o {address} --output-table ends");
-    room.does(&format!("anonymize {address} --table people {ends}"));
+    test.succeeds(&format!("anonymize {address} --table people {ends}"));
     let expected = "age_low = quasi-identifier, generalized: lower ends of ranges\n\
                     age_high = quasi-identifier, generalized: upper ends of ranges";
     assert_eq!(comments(&server, "ends"), expected);
@@ -201,35 +218,43 @@ fn columns_say_what_they_hold() {
 #[test]
 fn releases_of_two_tables_appear_together() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 1_000);
     server.sql("CREATE SCHEMA care; CREATE TABLE care.two_st AS SELECT 'old' AS state");
     let address = server.address();
     let anatomy = "--quasi age,sex --sensitive disease --algorithm anatomy --set l=3";
-    let made = format!("anonymize {address} --table people {anatomy} -o {address} --output-table care.two");
-    room.does(&made);
+    let made = format!(
+        "anonymize {address} --table people {anatomy} -o {address} --output-table care.two --replace"
+    );
+    test.succeeds(&made);
     let all = "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'care'::regnamespace";
     assert_eq!(server.sql(all), "incrowd_manifests two two_st");
-    assert_eq!(server.sql("SELECT count(*) FROM care.two"), server.sql("SELECT sum(count) FROM care.two_st"));
-    // Ages are not generalized, and stay numbers.
+    assert_eq!(
+        server.sql("SELECT count(*) FROM care.two"),
+        server.sql("SELECT sum(count) FROM care.two_st")
+    );
+    // Ages are not generalized and stay numbers.
     assert_eq!(
         server.sql("SELECT DISTINCT pg_typeof(age), pg_typeof(count) FROM care.two, care.two_st"),
         "integer|bigint"
     );
-    assert!(comments(&server, "care.two_st").contains("count = how many records"));
-    room.does(&format!("verify {address} --table care.two"));
-    room.run(&format!("attack {address} --table care.two --original {address}&table=people"));
-    room.does(&format!("measure {address}&table=people {address} --table care.two"));
-    // The same cells as in files.
-    room.does(&format!("anonymize {address} --table people {anatomy} -o files.csv"));
-    assert_eq!(room.records("files.csv").len(), 1_000);
-    // A change of either is seen.
-    server.sql("UPDATE care.two_st SET count = count + 1 WHERE ctid = (SELECT min(ctid) FROM care.two_st)");
-    room.refuses(&format!("verify {address} --table care.two")).says(&["do not fit each other"]);
-    // Neither is replaced if one of them cannot be.
+    assert!(comments(&server, "care.two_st").contains("count = number of records"));
+    test.succeeds(&format!("verify {address} --table care.two"));
+    test.run(&format!("attack {address} --table care.two --original {address}&table=people"));
+    test.succeeds(&format!("measure {address}&table=people {address} --table care.two"));
+    // The cells equal those in files.
+    test.succeeds(&format!("anonymize {address} --table people {anatomy} -o files.csv"));
+    assert_eq!(test.records("files.csv").len(), 1_000);
+    // A change of either table is detected.
+    server.sql(
+        "UPDATE care.two_st SET count = count + 1 WHERE ctid = (SELECT min(ctid) FROM care.two_st)",
+    );
+    test.refuses(&format!("verify {address} --table care.two"))
+        .reports(&["the two tables do not match"]);
+    // Neither table is replaced if one of them cannot be.
     server.sql("CREATE VIEW depends AS SELECT * FROM care.two_st");
     let before = (sorted(&server, "care.two"), sorted(&server, "care.two_st"));
-    room.refuses(&made).says(&["two_st"]);
+    test.refuses(&made).reports(&["two_st"]);
     assert_eq!((sorted(&server, "care.two"), sorted(&server, "care.two_st")), before);
     assert_eq!(tables(&server), "people");
 }
@@ -237,7 +262,7 @@ fn releases_of_two_tables_appear_together() {
 #[test]
 fn people_of_two_tables_are_published_in_a_database() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     server.sql(
         "CREATE TABLE patients AS SELECT i AS ssn, 20 + i % 30 AS age, CASE i % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex, \
          'disease ' || i % 5 AS disease FROM generate_series(1, 300) i; \
@@ -251,11 +276,11 @@ fn people_of_two_tables_are_published_in_a_database() {
          disease = {{ role = \"sensitive\" }}\n[[models]]\nname = \"k-anonymity\"\nk = 5\n[algorithm]\nname = \"mondrian\"\n\
          [external]\npath = \"{address}&table=voters\"\nid = \"ssn\"\nmethod = \"direct\"\naudit = \"audit.csv\"\n"
     );
-    room.write("job.toml", job);
-    room.does("anonymize job.toml");
+    test.write("job.toml", job);
+    test.succeeds("anonymize job.toml");
     assert_eq!(tables(&server), "incrowd_manifests joined joined_si patients voters");
-    // What only the owner may see is a file.
-    assert!(room.records("audit.csv").len() > 1);
-    assert!(comments(&server, "joined").contains("by which the two tables belong together"));
-    room.does(&format!("verify {address} --table joined"));
+    // Results for the owner only are written to a file.
+    assert!(test.records("audit.csv").len() > 1);
+    assert!(comments(&server, "joined").contains("which links the two tables"));
+    test.succeeds(&format!("verify {address} --table joined"));
 }

@@ -1,29 +1,32 @@
-//! Every command that reads a table reads one of a database, and says of it what it says of the same table in a file.
+//! Every command that reads a table can read it from a database, with the same result as from a
+//! file.
 
 use incrowd_testing::or_skip;
 use incrowd_testing::postgres::Server;
 use serde_json::Value;
 
 use crate::postgres::{ROLES, export, people};
-use crate::room::Room;
+use crate::test_dir::TestDir;
 
-/// An answer without one of its parts.
+/// Removes one part of an answer.
 fn without(mut answer: Value, key: &str) -> Value {
     answer.as_object_mut().map(|object| object.remove(key));
     answer
 }
 
 #[test]
-fn every_command_says_of_a_table_what_it_says_of_the_file() {
+fn every_command_gives_the_same_result_for_a_table_and_its_file() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 2_000);
-    export(&server, &room, "people", "people.csv");
+    export(&server, &test, "people", "people.csv");
     let address = server.address();
     let table = format!("{address}&table=people");
-    room.does(&format!("anonymize people.csv {ROLES} -o release.csv"));
-    room.does(&format!("anonymize {address} --table people {ROLES} -o {address} --output-table release"));
-    let json = |typed: &str| room.run(&format!("{typed} --json")).json();
+    test.succeeds(&format!("anonymize people.csv {ROLES} -o release.csv"));
+    test.succeeds(&format!(
+        "anonymize {address} --table people {ROLES} -o {address} --output-table release"
+    ));
+    let json = |args: &str| test.run(&format!("{args} --json")).json();
     let same = |of_file: &str, of_table: &str, keys: &[&str]| {
         let (file, table) = (json(of_file), json(of_table));
         for key in keys {
@@ -38,7 +41,7 @@ fn every_command_says_of_a_table_what_it_says_of_the_file() {
         &format!("measure {table} {address} --table release"),
         &["metrics"],
     );
-    // Mixed.
+    // Files and tables together.
     same("measure people.csv release.csv", &format!("measure {table} release.csv"), &["metrics"]);
     same(
         "attack release.csv --original people.csv",
@@ -54,12 +57,14 @@ fn every_command_says_of_a_table_what_it_says_of_the_file() {
     };
     assert_eq!(compared("people.csv"), compared(&format!("{address} --table people")));
     // A job file written for a table makes a release of it.
-    room.does(&format!("init {address} --table people -o job.toml"));
-    let job = room.text("job.toml");
+    test.succeeds(&format!("init {address} --table people -o job.toml"));
+    let job = test.text("job.toml");
     assert!(job.contains("path = \"postgresql://") && job.contains("&table=people\""), "{job}");
-    room.does(&format!("anonymize job.toml --quasi age,sex -k 5 -o {address} --output-table of_job"));
+    test.succeeds(&format!(
+        "anonymize job.toml --quasi age,sex -k 5 -o {address} --output-table of_job"
+    ));
     assert_eq!(server.sql("SELECT count(*) > 0 FROM of_job"), "t");
-    // The page about a release.
-    room.does(&format!("report {address} --table release -o page.html"));
-    assert!(room.text("page.html").contains("k-anonymity"));
+    // The report of a release.
+    test.succeeds(&format!("report {address} --table release -o page.html"));
+    assert!(test.text("page.html").contains("k-anonymity"));
 }

@@ -1,4 +1,4 @@
-//! What is left in a database when somebody is killed, or when there is no room: the old table or the new one, and nothing else.
+//! Killed processes and full disks leave the old or the new table in a database, and nothing else.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,30 +9,34 @@ use incrowd_testing::or_skip;
 use incrowd_testing::postgres::{Server, SmallDisk};
 
 use crate::postgres::{ROLES, people, tables};
-use crate::room::Room;
+use crate::test_dir::TestDir;
 
-/// A large table, a release, and how long a run takes.
-fn busy(server: &Server, room: &Room) -> (String, Duration) {
+/// Returns a large table, a release, and the duration of a run.
+fn busy(server: &Server, test: &TestDir) -> (String, Duration) {
     people(server, "people", 20_000);
     let address = server.address();
-    let made = format!("anonymize {address} --table people {ROLES} -o {address} --output-table release");
+    let made = format!(
+        "anonymize {address} --table people {ROLES} -o {address} --output-table release --replace"
+    );
     let began = Instant::now();
-    room.does(&made);
+    test.succeeds(&made);
     (made, began.elapsed())
 }
 
-/// Its records are there for whoever can see the table, as those of a release are.
+/// The records must be visible to every user who can see the table.
 const OLD: &str = "BEGIN; DROP TABLE IF EXISTS release; CREATE TABLE release (old int); \
      COPY release FROM PROGRAM 'seq 7' (FREEZE); DELETE FROM incrowd_manifests; COMMIT";
 
-/// Reads the release all the time, with a fresh view of the data and with one that is older than the table, until it is told to
-/// stop. The answer has all that was seen; nothing where the server did not answer.
+/// Reads the release continuously until it is stopped, with a new snapshot and with one that is
+/// older than the table. Returns all observed states; failures of the server are skipped.
 fn reading(server: &Server, done: &AtomicBool) -> Vec<String> {
     let mut seen = Vec::new();
     while !done.load(Ordering::Relaxed) {
         let isolation = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 'x'";
-        let old = format!("{isolation}; SELECT pg_sleep(0.05); SELECT count(*) FROM release; COMMIT");
-        let last = server.try_sql(&old).ok().and_then(|said| said.lines().last().map(str::to_owned));
+        let old =
+            format!("{isolation}; SELECT pg_sleep(0.05); SELECT count(*) FROM release; COMMIT");
+        let last =
+            server.try_sql(&old).ok().and_then(|said| said.lines().last().map(str::to_owned));
         let fresh = server.try_sql("SELECT count(*) FROM release").ok();
         seen.extend([last, fresh].into_iter().flatten());
     }
@@ -40,17 +44,17 @@ fn reading(server: &Server, done: &AtomicBool) -> Vec<String> {
 }
 
 #[test]
-fn whoever_reads_all_the_time_sees_the_old_table_or_the_new_one() {
+fn continuous_readers_see_the_old_table_or_the_new_one() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
-    let (made, _) = busy(&server, &room);
+    let test = TestDir::new();
+    let (made, _) = busy(&server, &test);
     let whole = server.sql("SELECT count(*) FROM release");
     server.sql(OLD);
     let done = AtomicBool::new(false);
     let seen = std::thread::scope(|scope| {
         let reader = scope.spawn(|| reading(&server, &done));
         for _ in 0..2 {
-            room.does(&made);
+            test.succeeds(&made);
         }
         done.store(true, Ordering::Relaxed);
         reader.join().unwrap()
@@ -59,7 +63,7 @@ fn whoever_reads_all_the_time_sees_the_old_table_or_the_new_one() {
     assert!(seen.iter().all(|count| *count == whole || count == "7"), "{seen:?}");
 }
 
-/// Numbers from 0 to 1 that look random and are the same each time.
+/// Returns pseudorandom numbers from 0 to 1, always the same ones.
 fn moments(seed: u64) -> impl Iterator<Item = f64> {
     let mut state = seed;
     std::iter::repeat_with(move || {
@@ -82,12 +86,13 @@ fn patiently(server: &Server, sql: &str) -> String {
 }
 
 #[test]
-fn whoever_is_killed_at_any_moment_leaves_the_old_table_or_the_new_one() {
+fn a_kill_at_any_moment_leaves_the_old_table_or_the_new_one() {
     let server = or_skip!(Server::start("trust"));
-    let room = Room::new();
-    let (made, long) = busy(&server, &room);
+    let test = TestDir::new();
+    let (made, long) = busy(&server, &test);
     let whole = server.sql("SELECT count(*) FROM release");
-    let number = |name: &str, usual| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
+    let number =
+        |name: &str, usual| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(usual);
     let (times, seed) = (number("INCROWD_KILLS", 50), number("INCROWD_SEED", 22));
     let done = AtomicBool::new(false);
     let outcomes = Mutex::new([0u32; 2]);
@@ -97,24 +102,26 @@ fn whoever_is_killed_at_any_moment_leaves_the_old_table_or_the_new_one() {
         let killing = scope.spawn(|| {
             for (i, moment) in moments(seed).take(times as usize).enumerate() {
                 patiently(&server, OLD);
-                let mut run = room.start(&made);
+                let mut run = test.start(&made);
                 sleep(long.mul_f64(moment * 1.1));
                 let pids = server.try_sql(ours).unwrap_or_default();
                 match i % 3 {
                     0 => drop(run.kill()),
-                    1 => drop(
-                        server.try_sql(&format!("SELECT pg_terminate_backend(pid) FROM ({ours}) AS ours")),
-                    ),
-                    // The server ends all connections and starts again.
+                    1 => drop(server.try_sql(&format!(
+                        "SELECT pg_terminate_backend(pid) FROM ({ours}) AS ours"
+                    ))),
+                    // The server closes all connections and restarts.
                     _ => {
                         for pid in pids.lines() {
                             let mut kill = std::process::Command::new("kill");
-                            drop(kill.args(["-9", pid]).stderr(std::process::Stdio::null()).status());
+                            drop(
+                                kill.args(["-9", pid]).stderr(std::process::Stdio::null()).status(),
+                            );
                         }
                     }
                 }
                 let code = run.wait().unwrap().code();
-                // The server notices that nobody is there.
+                // The server detects the closed connection.
                 while !patiently(&server, ours).is_empty() {
                     sleep(Duration::from_millis(20));
                 }
@@ -135,7 +142,7 @@ fn whoever_is_killed_at_any_moment_leaves_the_old_table_or_the_new_one() {
     });
     assert!(seen.iter().all(|count| *count == whole || count == "7"), "{seen:?}");
     let [old, new] = outcomes.into_inner().unwrap();
-    // Both happen, else nobody was killed in between.
+    // Both outcomes occur; otherwise no kill hit the critical section.
     assert!(old > 0 && seen.len() > times as usize, "{old} {new} {}", seen.len());
 }
 
@@ -143,15 +150,18 @@ fn whoever_is_killed_at_any_moment_leaves_the_old_table_or_the_new_one() {
 fn a_full_tablespace_leaves_the_old_table() {
     let server = or_skip!(Server::start("trust"));
     let disk = or_skip!(SmallDisk::mount(&server, 1));
-    let room = Room::new();
+    let test = TestDir::new();
     people(&server, "people", 20_000);
     server.sql(&format!("CREATE TABLESPACE small LOCATION '{}'", disk.path().display()));
     server.sql("CREATE TABLE release AS SELECT 'old' AS state");
     server.sql("ALTER ROLE tester SET default_tablespace = small");
     let address = server.address();
     let roles = format!("{ROLES} --passthrough name --unlinkable name");
-    let made = format!("anonymize {address} --table people {roles} -o {address} --output-table release");
-    let done = room.refuses(&made).exits(2).says(&["does not take the release", "SQLSTATE 53100"]);
+    let made = format!(
+        "anonymize {address} --table people {roles} -o {address} --output-table release --replace"
+    );
+    let done =
+        test.refuses(&made).exits(2).reports(&["does not take the release", "SQLSTATE 53100"]);
     assert!(!done.to_string().contains("town,"), "a cell is shown\n{done}");
     assert_eq!(server.sql("SELECT * FROM release"), "old");
     assert_eq!(tables(&server), "people release");
@@ -161,9 +171,9 @@ fn a_full_tablespace_leaves_the_old_table() {
         server.sql(rows).parse().unwrap()
     };
     assert_eq!(used(), 0, "room is still taken");
-    // With room it works.
+    // It works once there is space.
     disk.resize(64).unwrap();
-    room.does(&made);
+    test.succeeds(&made);
     assert_eq!(tables(&server), "incrowd_manifests people release");
     assert!(used() > 1 << 20);
 }

@@ -1,6 +1,6 @@
-//! `incrowd report`: two pages, of which one may be published.
+//! `incrowd report`: a public page and a private one.
 
-use crate::room::{Room, SECRET};
+use crate::test_dir::{SECRET, TestDir};
 
 const JOB: &str = r#"[input]
 path = "people.csv"
@@ -19,22 +19,22 @@ name = "full-domain"
 suppression_limit = 0.1
 "#;
 
-/// Sixty people and one whom nobody is like; the release leaves that one out.
-fn room_with_outsider(disease: &str) -> Room {
-    let room = Room::new();
+/// Sixty similar people and one outlier, whom the release suppresses.
+fn setup_with_outlier(disease: &str) -> TestDir {
+    let test = TestDir::new();
     let mut table = String::from("age,zip,disease\n");
     for i in 0..60 {
         table += &format!("{},021{:02},{}\n", 20 + i % 30, i % 4, ["flu", "cold", "gout"][i % 3]);
     }
     table += &format!("99,99999,{disease}\n");
-    room.write("people.csv", table);
-    room.write("job.toml", JOB);
-    room.does("anonymize job.toml");
-    assert_eq!(room.json("r.release.json")["records"]["suppressed"], 1);
-    room
+    test.write("people.csv", table);
+    test.write("job.toml", JOB);
+    test.succeeds("anonymize job.toml");
+    assert_eq!(test.json("r.release.json")["records"]["suppressed"], 1);
+    test
 }
 
-/// What must be true of every page.
+/// Checks that hold for every page.
 pub(crate) fn sound(page: &str) {
     assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">"));
     assert!(page.contains(
@@ -43,15 +43,19 @@ pub(crate) fn sound(page: &str) {
     for word in ["<script", "src=", "@import", "url(", "<link", "<iframe", "<object"] {
         assert!(!page.contains(word), "{word}");
     }
-    // The only address is the name of the language of drawings.
+    // The only address is the XML namespace of SVG.
     let addresses = page.matches("http").count();
-    let names = page.matches("http://www.w3.org/2000/svg").count() + page.matches("http-equiv").count();
+    let names =
+        page.matches("http://www.w3.org/2000/svg").count() + page.matches("http-equiv").count();
     assert_eq!(addresses, names);
     for link in page.split("href=\"").skip(1) {
         let target = link.split('"').next().unwrap();
-        assert!(target.starts_with('#') && page.contains(&format!("id=\"{}\"", &target[1..])), "{target}");
+        assert!(
+            target.starts_with('#') && page.contains(&format!("id=\"{}\"", &target[1..])),
+            "{target}"
+        );
     }
-    // Charts are drawings, or lists of bars with their numbers.
+    // Charts are SVG images, or lists of bars with their numbers.
     let drawings = page.matches("role=\"img\"").count();
     let lists = page.matches("<ul class=\"rows").count();
     assert!(drawings + lists > 0);
@@ -61,11 +65,14 @@ pub(crate) fn sound(page: &str) {
         .skip(1)
         .filter(|list| list.split('>').next().unwrap().contains("aria-label=\""));
     assert_eq!(named.count(), lists, "and so does every list");
-    assert!(page.matches("<details>").count() >= (drawings + lists) / 2, "numbers stand behind the charts");
+    assert!(
+        page.matches("<details>").count() >= (drawings + lists) / 2,
+        "numbers stand behind the charts"
+    );
     assert!(page.len() < 2_000_000, "{}", page.len());
 }
 
-/// The words a reader sees, whatever stands in tags and styles.
+/// Returns the visible text, without tags and styles.
 fn words(page: &str) -> Vec<String> {
     let body = page.split_once("<body").unwrap().1;
     let text: String = body
@@ -73,43 +80,45 @@ fn words(page: &str) -> Vec<String> {
         .filter_map(|piece| piece.split_once('>'))
         .map(|(_, text)| format!("{text} "))
         .collect();
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
-fn two_pages_of_which_one_may_be_published() {
-    let room = room_with_outsider(SECRET);
-    let done = room.does("report r.csv --job job.toml -o public.html --owner owner.html");
+fn there_is_a_public_and_a_private_page() {
+    let test = setup_with_outlier(SECRET);
+    let done = test.succeeds("report r.csv --job job.toml -o public.html --owner owner.html");
     done.prints(&[
-        "r.csv   keeps its promises",
+        "r.csv   all guarantees hold",
         "public.html   may be published",
         "owner.html   for the data owner only",
     ]);
-    let (public, owner) = (room.text("public.html"), room.text("owner.html"));
+    let (public, owner) = (test.text("public.html"), test.text("owner.html"));
     sound(&public);
     sound(&owner);
     for words in [
-        "The promise holds",
+        "The guarantee holds",
         "k-anonymity(k=4)",
         "margin",
-        "What it does not promise",
+        "Not guaranteed",
         "prosecutor",
-        "How large the \
-                  groups are",
-        "How much each quasi-identifier lost",
-        "Which columns belong together",
+        "Sizes of the groups",
+        "Information loss of each quasi-identifier",
+        "Associations between columns",
         "incrowd verify r.csv",
     ] {
         assert!(public.contains(words), "{words}");
     }
     for words in [
         "Do not publish this page",
-        "records like no other",
+        "unique records",
         "Columns before and after",
         "61 → 60",
-        "Some records, before and after",
-        "For the data owner only: these are people",
-        "What each quasi-identifier adds to the chance of being found",
+        "Sample records before and after",
+        "For the data owner only: these are real people",
+        "Contribution of each quasi-identifier to the risk of re-identification",
         "Disease can be guessed for",
         "without the release in",
         "Counts of small groups are",
@@ -117,78 +126,91 @@ fn two_pages_of_which_one_may_be_published() {
         assert!(owner.contains(words), "{words}");
         assert!(!public.contains(words), "{words}");
     }
-    // The verdict comes first, in plain words, and says what the manifest says.
-    let smallest = 4 + room.json("r.release.json")["models"][0]["margin"].as_f64().unwrap() as u64;
+    // The verdict comes first and agrees with the manifest.
+    let smallest = 4 + test.json("r.release.json")["models"][0]["margin"].as_f64().unwrap() as u64;
     for page in [&public, &owner] {
-        let said = page.find(&format!("Nobody can be narrowed down below {smallest} records.")).unwrap();
+        let said =
+            page.find(&format!("Nobody can be narrowed down below {smallest} records.")).unwrap();
         assert!(said < page.find("<nav").unwrap());
     }
     assert!(!public.contains("class=\"sample\"") && owner.contains("class=\"sample\""));
-    // Who was left out is on the owner's page, where it belongs, and nowhere on the other.
+    // The suppressed record is on the owner's page only.
     for word in [SECRET, "99999", "99"] {
         assert!(!words(&public).contains(&word.to_owned()), "{word}");
     }
     for word in [SECRET, "99999"] {
         assert!(words(&owner).contains(&word.to_owned()), "{word}");
     }
-    let digest = room.json("r.release.json")["digest"].as_str().unwrap().to_owned();
+    let digest = test.json("r.release.json")["digest"].as_str().unwrap().to_owned();
     assert!(public.contains(&digest));
 }
 
 #[test]
-fn an_attack_that_succeeds_is_amber_on_the_owners_page_alone() {
-    let room = Room::new();
-    let person = |i: usize| format!("{},{},{}\n", ["f", "m"][i % 2], 30 + i % 2, ["flu", "cold"][i % 2]);
-    room.write("people.csv", format!("sex,age,disease\n{}", (0..60).map(person).collect::<String>()));
-    room.does("anonymize people.csv --quasi sex,age --sensitive disease -k 4 -o r.csv");
-    room.does("report r.csv --original people.csv -o public.html --owner owner.html");
-    let (public, owner) = (room.text("public.html"), room.text("owner.html"));
+fn a_successful_attack_is_amber_on_the_owners_page_only() {
+    let test = TestDir::new();
+    let person =
+        |i: usize| format!("{},{},{}\n", ["f", "m"][i % 2], 30 + i % 2, ["flu", "cold"][i % 2]);
+    test.write(
+        "people.csv",
+        format!("sex,age,disease\n{}", (0..60).map(person).collect::<String>()),
+    );
+    test.succeeds("anonymize people.csv --quasi sex,age --sensitive disease -k 4 -o r.csv");
+    test.succeeds("report r.csv --original people.csv -o public.html --owner owner.html");
+    let (public, owner) = (test.text("public.html"), test.text("owner.html"));
     for words in [
         "Nobody can be narrowed down below 30 records.",
         "Disease can be guessed for everybody with at least 80 % certainty.",
         "A guess is right in 100 % of the cases, without the release in 50 %: 2.0 times as often.",
         "class=\"verdict amber\"",
-        "yet something can be learned",
+        "some attacks succeed",
         "Means, deviations and quartiles",
     ] {
         assert!(owner.contains(words), "{words}");
     }
     assert!(public.contains("Nobody can be narrowed down below 30 records."));
-    for words in ["can be guessed for", "A guess is right", "class=\"verdict amber\"", "Means, deviations"] {
+    for words in
+        ["can be guessed for", "A guess is right", "class=\"verdict amber\"", "Means, deviations"]
+    {
         assert!(!public.contains(words), "{words}");
     }
 }
 
 #[test]
-fn only_the_chosen_kind_of_a_promise_is_explained() {
-    let room = Room::new();
+fn only_the_chosen_variant_of_a_model_is_explained() {
+    let test = TestDir::new();
     let person = |i: usize| format!("{},{}\n", 20 + i % 10, ["flu", "cold", "gout"][i % 3]);
-    room.write("people.csv", format!("age,disease\n{}", (0..60).map(person).collect::<String>()));
-    let typed = "anonymize people.csv --quasi age --sensitive disease -k 4";
-    room.does(&format!("{typed} --model l-diversity:l=2,on=disease -o r.csv --report page.html"));
-    let page = room.text("page.html");
+    test.write("people.csv", format!("age,disease\n{}", (0..60).map(person).collect::<String>()));
+    let args = "anonymize people.csv --quasi age --sensitive disease -k 4";
+    test.succeeds(&format!(
+        "{args} --model l-diversity:l=2,on=disease -o r.csv --report page.html"
+    ));
+    let page = test.text("page.html");
     assert!(page.contains("Every group has at least 2 different values of disease."));
-    for other in ["entropy of disease", "more than one record in 2", "most frequent value of disease"] {
+    for other in
+        ["entropy of disease", "more than one record in 2", "most frequent value of disease"]
+    {
         assert!(!page.contains(other), "{other}");
     }
-    room.does(&format!(
-        "{typed} --model l-diversity:l=2,kind=frequency,on=disease -o s.csv --report page.html"
+    test.succeeds(&format!(
+        "{args} --model l-diversity:l=2,kind=frequency,on=disease -o s.csv --report page.html"
     ));
-    let page = room.text("page.html");
-    assert!(page.contains("In no group more than one record in 2 has the same value of disease."));
+    let page = test.text("page.html");
+    assert!(
+        page.contains("In no group does more than one record in 2 have the same value of disease.")
+    );
     assert!(!page.contains("different values of disease."));
 }
 
-/// Measures over the whole table apart, the page follows from the release alone.
+/// Except for measures over the whole table, the page depends on the release only.
 #[test]
 fn the_public_page_does_not_depend_on_who_was_suppressed() {
     let pages = ["gout", SECRET].map(|disease| {
-        let room = room_with_outsider(disease);
-        room.does("report r.csv --job job.toml -o public.html --owner owner.html");
-        let page = room.text("public.html");
+        let test = setup_with_outlier(disease);
+        test.succeeds("report r.csv --job job.toml -o public.html --owner owner.html");
+        let page = test.text("public.html");
         let (before, rest) = page.split_once("<section id=\"cost\"").unwrap();
         let (_, after) = rest.split_once("<section id=\"columns\"").unwrap();
-        (format!("{before}{after}"), room.text("owner.html"))
+        (format!("{before}{after}"), test.text("owner.html"))
     });
     assert!(pages[0].0 == pages[1].0);
     assert!(pages[0].1 != pages[1].1, "the owner's page does");
@@ -196,53 +218,58 @@ fn the_public_page_does_not_depend_on_who_was_suppressed() {
 
 #[test]
 fn without_the_original_there_is_a_public_page_only() {
-    let room = Room::with_people();
-    room.does("anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o r.csv");
-    room.does("report r.csv").prints(&["r.report.html   may be published"]);
-    let page = room.text("r.report.html");
+    let test = TestDir::with_people();
+    test.succeeds("anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o r.csv");
+    test.succeeds("report r.csv").prints(&["r.report.html   may be published"]);
+    let page = test.text("r.report.html");
     sound(&page);
-    assert!(page.contains("The original was not at hand"));
-    room.refuses("report r.csv --owner owner.html")
+    assert!(page.contains("The original was not given"));
+    test.refuses("report r.csv --owner owner.html")
         .exits(2)
-        .says(&["the original, which is not named", "--original"]);
+        .reports(&["needs the original table", "--original"]);
 }
 
 #[test]
-fn a_broken_promise_is_told_and_is_the_exit_code() {
-    let room = Room::with_people();
-    let done = room.run("report people.csv --quasi age,zip --sensitive disease -k 2 -o page.html").exits(1);
-    done.prints(&["does NOT keep its promises"]);
-    let page = room.text("page.html");
+fn a_failed_guarantee_is_shown_and_gives_exit_code_one() {
+    let test = TestDir::with_people();
+    let done = test
+        .run("report people.csv --quasi age,zip --sensitive disease -k 2 -o page.html")
+        .exits(1);
+    done.prints(&["a guarantee FAILS"]);
+    let page = test.text("page.html");
     sound(&page);
-    assert!(page.contains("Not as promised: 0 of 1 promises hold") && page.contains("FAILS"));
-    // A release that was changed after it was published is not what its manifest describes.
-    room.does("anonymize people.csv --quasi age,zip -k 2 -o r.csv");
-    room.write("r.csv", room.text("r.csv").replacen("[", "[ ", 1));
-    room.run("report r.csv -o page.html").exits(1);
-    assert!(room.text("page.html").contains("the table was changed after it was released"));
+    assert!(page.contains("Check failed: 0 of 1 guarantees hold") && page.contains("FAILS"));
+    // A release that was changed after publication does not match its manifest.
+    test.succeeds("anonymize people.csv --quasi age,zip -k 2 -o r.csv");
+    test.write("r.csv", test.text("r.csv").replacen("[", "[ ", 1));
+    test.run("report r.csv -o page.html").exits(1);
+    assert!(test.text("page.html").contains("the table was changed after it was released"));
 }
 
 #[test]
 fn anonymize_writes_the_pages_too() {
-    let room = Room::with_people();
-    let typed = "anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o r.csv";
-    let done = room.does(&format!("{typed} --report page.html --owner-report owner.html"));
-    done.prints(&["report   page.html   may be published", "owner    owner.html   for the data owner only"]);
-    sound(&room.text("page.html"));
-    sound(&room.text("owner.html"));
+    let test = TestDir::with_people();
+    let args = "anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o r.csv";
+    let done = test.succeeds(&format!("{args} --report page.html --owner-report owner.html"));
+    done.prints(&[
+        "report   page.html   may be published",
+        "owner    owner.html   for the data owner only",
+    ]);
+    sound(&test.text("page.html"));
+    sound(&test.text("owner.html"));
     let job = "[input]\npath = \"people.csv\"\n[output]\npath = \"s.csv\"\nreport = \"pages/s.html\"\n[columns]\nage = \
                \"quasi\"\n[[models]]\nname = \"k-anonymity\"\nk = 2\n";
-    room.write("job.toml", job);
-    room.write("pages/.keep", "");
-    room.does("anonymize job.toml");
-    sound(&room.text("pages/s.html"));
+    test.write("job.toml", job);
+    test.write("pages/.keep", "");
+    test.succeeds("anonymize job.toml");
+    sound(&test.text("pages/s.html"));
 }
 
 #[test]
 fn no_page_overwrites_a_table() {
-    let room = Room::with_people();
-    room.does("anonymize people.csv --quasi age,zip -k 2 -o r.csv");
-    for typed in [
+    let test = TestDir::with_people();
+    test.succeeds("anonymize people.csv --quasi age,zip -k 2 -o r.csv");
+    for args in [
         "report r.csv -o r.csv",
         "report r.csv --original people.csv -o people.csv",
         "report r.csv --original people.csv -o page.html --owner page.html",
@@ -252,40 +279,42 @@ fn no_page_overwrites_a_table() {
         "anonymize people.csv --quasi age,zip -k 2 -o s.csv --report s.html --owner-report s.html",
         "anonymize people.csv --quasi age,zip -k 2 -o s.csv --report nowhere/s.html",
     ] {
-        room.refuses(typed).exits(2);
+        test.refuses(args).exits(2);
     }
 }
 
 #[test]
-fn how_many_were_withheld_is_told_to_the_owner_only() {
-    let room = Room::new();
+fn the_number_of_suppressed_records_is_on_the_owners_page_only() {
+    let test = TestDir::new();
     let mut table = String::from("age,zip,disease\n");
     for i in 0..417 {
         let disease = if i % 5 < 3 { "flu" } else { ["cold", "gout", "none", "ache"][i % 4] };
         table += &format!("{},021{:02},{disease}\n", 20 + i % 30, i % 4);
     }
-    room.write("people.csv", table);
-    room.does(
+    test.write("people.csv", table);
+    test.succeeds(
         "anonymize people.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=3 --suppression-seed 1 -o r.csv",
     );
-    assert!(room.json("r.release.json")["records"]["suppressed"].is_null());
-    room.does("report r.csv --original people.csv -o public.html --owner owner.html");
-    let (public, owner) = (room.text("public.html"), room.text("owner.html"));
+    assert!(test.json("r.release.json")["records"]["suppressed"].is_null());
+    test.succeeds("report r.csv --original people.csv -o public.html --owner owner.html");
+    let (public, owner) = (test.text("public.html"), test.text("owner.html"));
     sound(&public);
     sound(&owner);
-    // Whatever is measured beside the original tells how many records are gone.
-    for words in ["Which columns belong together", "Counting", "entropy lost"] {
+    // Measures against the original reveal how many records are missing.
+    for words in ["Associations between columns", "Counting", "entropy lost"] {
         assert!(!public.contains(words), "{words}");
         assert!(owner.contains(words), "{words}");
     }
-    assert!(words(&owner).contains(&"417".to_owned()) && !words(&public).contains(&"417".to_owned()));
-    assert!(public.contains("is not told") && public.contains("TEST, not for publication"));
+    assert!(
+        words(&owner).contains(&"417".to_owned()) && !words(&public).contains(&"417".to_owned())
+    );
+    assert!(public.contains("is secret") && public.contains("TEST, not for publication"));
     assert!(!public.contains("suppression_seed"));
 }
 
 #[test]
 fn releases_of_two_tables_have_a_report() {
-    let room = Room::new();
+    let test = TestDir::new();
     let mut table = String::from("ssn,age,zip,disease\n");
     let mut external = String::from("ssn,age,zip\n");
     for i in 0..60 {
@@ -295,26 +324,26 @@ fn releases_of_two_tables_have_a_report() {
             table += &format!("{person},{}\n", ["flu", "cold", "gout"][i % 3]);
         }
     }
-    room.write("people.csv", table);
-    room.write("voters.csv", external);
-    room.does("anonymize people.csv --quasi age,zip --sensitive disease -k 4 --external voters.csv --id ssn -o r.csv");
-    room.does(
+    test.write("people.csv", table);
+    test.write("voters.csv", external);
+    test.succeeds("anonymize people.csv --quasi age,zip --sensitive disease -k 4 --external voters.csv --id ssn -o r.csv");
+    test.succeeds(
         "report r.csv --original people.csv --external voters.csv --id ssn -o public.html --owner owner.html",
     );
-    sound(&room.text("public.html"));
-    room.write("job.toml", "[input]\npath = \"people.csv\"\n[columns]\nage = \"quasi\"\nzip = \"quasi\"\ndisease = \"sensitive\"\n\
+    sound(&test.text("public.html"));
+    test.write("job.toml", "[input]\npath = \"people.csv\"\n[columns]\nage = \"quasi\"\nzip = \"quasi\"\ndisease = \"sensitive\"\n\
         [algorithm]\nname = \"anatomy\"\nl = 2\n[output]\npath = \"a.csv\"\nreport = \"a.html\"\n\
         [suppression]\nname = \"r-suppression\"\nl = 2\nseed = 1\n");
-    room.does("anonymize job.toml");
-    sound(&room.text("a.html"));
+    test.succeeds("anonymize job.toml");
+    sound(&test.text("a.html"));
 }
 
 #[test]
-fn the_answer_as_json_keeps_the_private_page_apart() {
-    let room = room_with_outsider("gout");
-    let json = room.does("report r.csv --job job.toml -o p.html --owner o.html --json").json();
+fn json_separates_the_private_page() {
+    let test = setup_with_outlier("gout");
+    let json = test.succeeds("report r.csv --job job.toml -o p.html --owner o.html --json").json();
     assert_eq!(json["holds"], true);
     assert_eq!(json["page"], "p.html");
     assert_eq!(json["private"]["page"], "o.html");
-    assert_eq!(json["bytes"], room.bytes("p.html").len());
+    assert_eq!(json["bytes"], test.bytes("p.html").len());
 }

@@ -1,19 +1,21 @@
-//! `incrowd verify`: 0 the promise holds, 1 it does not, 2 nobody knows.
+//! `incrowd verify`: exit code 0 if all guarantees hold, 1 if one fails, 2 on errors.
 
-use crate::room::Room;
+use crate::test_dir::TestDir;
 
-/// Three records with one vector, two with another.
+/// Three records with one combination of values, two with another.
 const RELEASE: &str = "age,zip,disease\n1,A,flu\n1,A,cold\n1,A,flu\n2,B,none\n2,B,flu\n";
 
-fn released() -> Room {
-    let room = Room::with_people();
-    room.does("anonymize people.csv --identifier name --quasi age,zip --sensitive disease -k 2 -o r.csv");
-    room
+fn released() -> TestDir {
+    let test = TestDir::with_people();
+    test.succeeds(
+        "anonymize people.csv --identifier name --quasi age,zip --sensitive disease -k 2 -o r.csv",
+    );
+    test
 }
 
 #[test]
-fn a_release_as_published_holds() {
-    let done = released().does("verify r.csv");
+fn a_published_release_holds() {
+    let done = released().succeeds("verify r.csv");
     assert_eq!(done.stderr, "", "{done}");
     done.prints(&[
         "table    r.csv   8 records in",
@@ -23,102 +25,106 @@ fn a_release_as_published_holds() {
 }
 
 #[test]
-fn a_release_without_one_of_its_records_is_not_the_release() {
-    let room = released();
-    let text = room.text("r.csv");
+fn a_release_with_a_removed_record_fails() {
+    let test = released();
+    let text = test.text("r.csv");
     let (kept, _) = text.trim_end().rsplit_once('\n').unwrap();
-    room.write("r.csv", format!("{kept}\n"));
-    room.run("verify r.csv").exits(1).prints(&["digest   DIFFERS from the manifest", "FAILS"]);
-    let answer = room.run("verify r.csv --json").exits(1).json();
+    test.write("r.csv", format!("{kept}\n"));
+    test.run("verify r.csv").exits(1).prints(&["digest   DIFFERS from the manifest", "FAILS"]);
+    let answer = test.run("verify r.csv --json").exits(1).json();
     assert_eq!((&answer["holds"], &answer["digest_matches"]), (&false.into(), &false.into()));
 }
 
 #[test]
-fn the_digest_alone_is_reason_enough() {
-    let room = released();
-    let text = room.text("r.csv");
+fn a_wrong_digest_fails() {
+    let test = released();
+    let text = test.text("r.csv");
     let (header, records) = text.split_once('\n').unwrap();
-    room.write("r.csv", format!("{header}\n{records}{records}"));
-    let done = room.run("verify r.csv").exits(1);
+    test.write("r.csv", format!("{header}\n{records}{records}"));
+    let done = test.run("verify r.csv").exits(1);
     done.prints(&["16 records in", "k-anonymity(k=2)   holds", "digest   DIFFERS"]);
 }
 
 #[test]
-fn a_table_that_does_not_keep_the_promise_fails() {
-    let room = Room::new();
-    room.write("t.csv", RELEASE);
-    let done = room.run("verify t.csv --quasi age,zip -k 3").exits(1);
+fn a_table_that_violates_the_model_fails() {
+    let test = TestDir::new();
+    test.write("t.csv", RELEASE);
+    let done = test.run("verify t.csv --quasi age,zip -k 3").exits(1);
     done.prints(&[
         "5 records in 2 groups",
         "k-anonymity(k=3)   FAILS   smallest group 2, needs 3",
         "1 of 2 groups",
     ]);
-    let answer = room.run("verify t.csv --quasi age,zip -k 3 --json").exits(1).json();
+    let answer = test.run("verify t.csv --quasi age,zip -k 3 --json").exits(1).json();
     assert_eq!((&answer["holds"], &answer["models"][0]["holds"]), (&false.into(), &false.into()));
     assert_eq!(answer["models"][0]["margin"], -1.0);
 }
 
 #[test]
-fn flags_say_what_no_manifest_says() {
-    let room = Room::new();
-    room.write("t.csv", RELEASE);
-    let done = room.does("verify t.csv --quasi age,zip -k 2");
+fn flags_replace_the_manifest() {
+    let test = TestDir::new();
+    test.write("t.csv", RELEASE);
+    let done = test.succeeds("verify t.csv --quasi age,zip -k 2");
     assert!(!done.stdout.contains("digest"), "{done}");
     done.prints(&["5 records in 2 groups", "k-anonymity(k=2)   holds   smallest group 2"]);
-    assert!(room.does("verify t.csv --quasi age -k 2 --json").json()["digest_matches"].is_null());
+    assert!(
+        test.succeeds("verify t.csv --quasi age -k 2 --json").json()["digest_matches"].is_null()
+    );
 }
 
 #[test]
-fn every_promise_must_hold() {
-    let room = Room::new();
-    room.write("t.csv", RELEASE);
-    let done = room.run("verify t.csv --quasi age,zip -k 2 --model k-anonymity:k=3").exits(1);
+fn every_model_must_hold() {
+    let test = TestDir::new();
+    test.write("t.csv", RELEASE);
+    let done = test.run("verify t.csv --quasi age,zip -k 2 --model k-anonymity:k=3").exits(1);
     done.prints(&["k-anonymity(k=2)   holds", "k-anonymity(k=3)   FAILS"]);
 }
 
 #[test]
-fn a_promise_that_is_typed_replaces_that_of_the_manifest() {
-    let room = released();
-    room.run("verify r.csv -k 8").exits(1).prints(&["k-anonymity(k=8)   FAILS", "digest   matches"]);
-    room.does("verify r.csv -k 1").prints(&["k-anonymity(k=1)   holds"]);
+fn a_model_given_by_flags_replaces_those_of_the_manifest() {
+    let test = released();
+    test.run("verify r.csv -k 8")
+        .exits(1)
+        .prints(&["k-anonymity(k=8)   FAILS", "digest   matches"]);
+    test.succeeds("verify r.csv -k 1").prints(&["k-anonymity(k=1)   holds"]);
 }
 
 #[test]
-fn a_job_file_can_be_asked_instead_of_the_manifest() {
-    let room = Room::new();
-    room.write("t.csv", RELEASE);
+fn a_job_file_replaces_the_manifest() {
+    let test = TestDir::new();
+    test.write("t.csv", RELEASE);
     let job = "[columns]\nname = \"identifier\"\nage = \"quasi\"\nzip = \"quasi\"\n[[models]]\nname = \"k-anonymity\"\n";
     for (k, code) in [(2, 0), (3, 1)] {
-        room.write("job.toml", format!("{job}k = {k}\n"));
-        room.run("verify t.csv --job job.toml").exits(code);
+        test.write("job.toml", format!("{job}k = {k}\n"));
+        test.run("verify t.csv --job job.toml").exits(code);
     }
 }
 
 #[test]
 fn an_identifier_that_is_published_fails() {
-    let room = Room::new();
-    room.write("t.csv", RELEASE);
-    let done = room.run("verify t.csv --quasi age,zip --identifier disease -k 2").exits(1);
+    let test = TestDir::new();
+    test.write("t.csv", RELEASE);
+    let done = test.run("verify t.csv --quasi age,zip --identifier disease -k 2").exits(1);
     done.prints(&["identifier `disease`   FAILS   it is published"]);
 }
 
 #[test]
 fn missing_values_are_cells_like_any_other() {
-    let room = Room::new();
-    room.write("t.csv", "age,zip\n1,A\n1,A\n1,?\n1,\n");
-    room.run("verify t.csv --quasi age,zip -k 2")
+    let test = TestDir::new();
+    test.write("t.csv", "age,zip\n1,A\n1,A\n1,?\n1,\n");
+    test.run("verify t.csv --quasi age,zip -k 2")
         .exits(1)
         .prints(&["4 records in 3 groups", "2 of 3 groups"]);
 }
 
 #[test]
-fn what_cannot_be_judged_is_neither_good_nor_bad() {
-    let room = Room::new();
-    room.write("t.csv", RELEASE);
-    room.write("header.csv", "age,zip\n");
-    room.write("ragged.csv", "age,zip\n1,2\n1,S3CR3T,2\n");
-    room.write("broken.json", "{");
-    for (typed, says) in [
+fn what_cannot_be_checked_is_an_error() {
+    let test = TestDir::new();
+    test.write("t.csv", RELEASE);
+    test.write("header.csv", "age,zip\n");
+    test.write("ragged.csv", "age,zip\n1,2\n1,S3CR3T,2\n");
+    test.write("broken.json", "{");
+    for (args, expected) in [
         ("nobody.csv --quasi age -k 2", "there is no file `nobody.csv`"),
         ("nobody.csv -k 2", "there is no file `nobody.csv`"),
         ("t.csv --quasi agee -k 2", "did you mean `age`?"),
@@ -128,17 +134,22 @@ fn what_cannot_be_judged_is_neither_good_nor_bad() {
         ("header.csv --quasi age -k 2", "the table has no records"),
         ("ragged.csv --quasi age -k 2", "record 2 has 3 fields"),
         ("t.csv --manifest none.json", "the manifest `none.json` cannot be read"),
-        ("t.csv --manifest broken.json", "the manifest `broken.json`: it is not a manifest of incrowd"),
+        (
+            "t.csv --manifest broken.json",
+            "the manifest `broken.json`: it is not a manifest of incrowd",
+        ),
     ] {
-        room.refuses(&format!("verify {typed}")).exits(2).says(&[says]);
+        test.refuses(&format!("verify {args}")).exits(2).reports(&[expected]);
     }
 }
 
 #[test]
-fn a_manifest_with_an_unknown_model_is_not_taken_for_a_promise() {
-    let room = released();
-    room.write("r.release.json", room.text("r.release.json").replace("k-anonymity", "z-anonymity"));
-    room.refuses("verify r.csv").exits(2).says(&["a model `z-anonymity` this version does not know"]);
+fn an_unknown_model_in_a_manifest_is_an_error() {
+    let test = released();
+    test.write("r.release.json", test.text("r.release.json").replace("k-anonymity", "z-anonymity"));
+    test.refuses("verify r.csv")
+        .exits(2)
+        .reports(&["a model `z-anonymity` this version does not know"]);
 }
 
 const SEMICOLONS: &str = r#"[input]
@@ -156,51 +167,56 @@ k = 2
 "#;
 
 #[test]
-fn how_the_original_is_read_says_nothing_of_the_release() {
-    let room = Room::with_people();
-    room.write("people.ssv", crate::room::PEOPLE.replace(',', ";"));
-    room.write("job.toml", SEMICOLONS.replace("manifest = \"of-r.json\"\n", ""));
-    room.does("anonymize job.toml");
-    room.does("verify r.csv --job job.toml").prints(&["8 records in", "k-anonymity(k=2)   holds"]);
-    std::fs::remove_file(room.path().join("r.release.json")).unwrap();
-    let done = room.does("verify r.csv --job job.toml").prints(&["8 records in"]);
+fn input_settings_of_the_job_do_not_apply_to_the_release() {
+    let test = TestDir::with_people();
+    test.write("people.ssv", crate::test_dir::PEOPLE.replace(',', ";"));
+    test.write("job.toml", SEMICOLONS.replace("manifest = \"of-r.json\"\n", ""));
+    test.succeeds("anonymize job.toml");
+    test.succeeds("verify r.csv --job job.toml")
+        .prints(&["8 records in", "k-anonymity(k=2)   holds"]);
+    std::fs::remove_file(test.path().join("r.release.json")).unwrap();
+    let done = test.succeeds("verify r.csv --job job.toml").prints(&["8 records in"]);
     assert!(!done.stdout.contains("digest"), "{done}");
-    // What is typed is about the release.
-    room.does("verify people.ssv --job job.toml --delimiter ; -k 1").prints(&["8 records in"]);
-    room.does("verify r.csv --job job.toml --delimiter ;").prints(&["8 records in"]);
-    room.refuses("verify r.csv --job job.toml --delimiter ,").exits(2).says(&["no column `age`"]);
+    // Flags apply to the release.
+    test.succeeds("verify people.ssv --job job.toml --delimiter ; -k 1").prints(&["8 records in"]);
+    test.succeeds("verify r.csv --job job.toml --delimiter ;").prints(&["8 records in"]);
+    test.refuses("verify r.csv --job job.toml --delimiter ,")
+        .exits(2)
+        .reports(&["no column `age`"]);
 
-    room.does("anonymize people.csv --passthrough name,age --unlinkable name,age --quasi zip -k 1 -o people.parquet");
+    test.succeeds("anonymize people.csv --passthrough name,age --unlinkable name,age --quasi zip -k 1 -o people.parquet");
     let job = SEMICOLONS
         .replace("people.ssv", "people.parquet")
         .replace("delimiter = \";\"", "format = \"parquet\"");
-    room.write("job.toml", job);
-    room.does("anonymize job.toml");
-    room.does("verify r.csv --job job.toml").prints(&["8 records in", "digest   matches"]);
+    test.write("job.toml", job);
+    test.succeeds("anonymize job.toml --replace");
+    test.succeeds("verify r.csv --job job.toml").prints(&["8 records in", "digest   matches"]);
 }
 
 #[test]
-fn the_manifest_the_job_names_is_asked() {
-    let room = Room::new();
-    room.write("people.ssv", crate::room::PEOPLE.replace(',', ";"));
-    room.write("job.toml", SEMICOLONS);
-    room.does("anonymize job.toml");
-    room.does("verify r.csv --job job.toml").prints(&["digest   matches the manifest"]);
-    room.write("r.csv", room.text("r.csv") + &room.records("r.csv").join("\n"));
-    room.run("verify r.csv --job job.toml").exits(1).prints(&["digest   DIFFERS from the manifest"]);
-    room.write("of-r.json", "{");
-    room.refuses("verify r.csv --job job.toml")
+fn the_manifest_named_in_the_job_is_used() {
+    let test = TestDir::new();
+    test.write("people.ssv", crate::test_dir::PEOPLE.replace(',', ";"));
+    test.write("job.toml", SEMICOLONS);
+    test.succeeds("anonymize job.toml");
+    test.succeeds("verify r.csv --job job.toml").prints(&["digest   matches the manifest"]);
+    test.write("r.csv", test.text("r.csv") + &test.records("r.csv").join("\n"));
+    test.run("verify r.csv --job job.toml")
+        .exits(1)
+        .prints(&["digest   DIFFERS from the manifest"]);
+    test.write("of-r.json", "{");
+    test.refuses("verify r.csv --job job.toml")
         .exits(2)
-        .says(&["the manifest `of-r.json`: it is not a manifest of incrowd"]);
+        .reports(&["the manifest `of-r.json`: it is not a manifest of incrowd"]);
 }
 
 #[test]
 fn a_column_named_with_a_delimiter_is_one_column() {
-    let room = Room::new();
-    room.write("t.csv", "\"age;zip\"\n1\n1\n2\n2\n");
+    let test = TestDir::new();
+    test.write("t.csv", "\"age;zip\"\n1\n1\n2\n2\n");
     for release in ["r.csv", "r.tsv", "r.csv.gz"] {
-        room.does(&format!("anonymize t.csv --quasi age;zip -k 2 -o {release}"));
-        let done = room.does(&format!("verify {release}"));
+        test.succeeds(&format!("anonymize t.csv --quasi age;zip -k 2 -o {release} --replace"));
+        let done = test.succeeds(&format!("verify {release}"));
         done.prints(&["4 records in 2 groups", "k-anonymity(k=2)   holds", "digest   matches"]);
     }
 }

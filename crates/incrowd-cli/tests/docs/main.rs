@@ -1,13 +1,15 @@
-//! Every console block of README, CONTRIBUTING and `docs/` runs and prints what the page shows.
+//! Runs every console block of README, CONTRIBUTING and `docs/` and compares the output.
 //!
-//! The commands of a page run in order in a directory of its own, through `sh`, with the built `incrowd` first on the path. What a
-//! command shows is compared with standard output and standard error together; `…` leaves something out. A command
-//! that shows nothing must still end with exit code 0, or with the one that `# exit 1` at its end announces. `page.rs`
-//! says how a block is marked that cannot run or that needs public data.
+//! The commands of a page run in order through `sh`, in a new directory, with the built `incrowd`
+//! first on the path. The shown output is compared with standard output and standard error
+//! together; `…` marks omitted output. A command without shown output must exit with code 0, or
+//! with the code given by `# exit 1` at its end. `page.rs` describes the marks of blocks that
+//! cannot run or need public data.
 //!
-//! `INCROWD_UPDATE_DOCS=1 cargo test -p incrowd-cli --test docs` puts what is printed into the pages.
+//! `INCROWD_UPDATE_DOCS=1 cargo test -p incrowd-cli --test docs` writes the printed output into the
+//! pages.
 
-mod alike;
+mod matching;
 mod page;
 
 use std::cell::RefCell;
@@ -17,27 +19,30 @@ use std::process::{Command, Stdio};
 
 use incrowd_testing::postgres::Server;
 
-use alike::{GAP, alike, mended, trimmed};
+use matching::{GAP, alike, mended, trimmed};
 use page::{Shown, Step, steps};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Where the commands of a page run.
-struct Room {
+/// The directory in which the commands of a page run.
+struct TestDir {
     dir: tempfile::TempDir,
     home: tempfile::TempDir,
     /// A database, if the page needs one.
     server: RefCell<Option<Server>>,
 }
 
-impl Room {
-    /// What a command prints, and its exit code.
+impl TestDir {
+    /// Runs a command and returns its output and exit code.
     fn run(&self, command: &str) -> (String, Option<i32>) {
-        let built = Path::new(env!("CARGO_BIN_EXE_incrowd")).parent().expect("it lies in a directory");
+        let built =
+            Path::new(env!("CARGO_BIN_EXE_incrowd")).parent().expect("it lies in a directory");
         let usual = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::env::join_paths([built.to_owned()].into_iter().chain(std::env::split_paths(&usual)));
+        let path = std::env::join_paths(
+            [built.to_owned()].into_iter().chain(std::env::split_paths(&usual)),
+        );
         let printed = self.home.path().join("printed");
         let file = std::fs::File::create(&printed).unwrap();
         let status = Command::new("sh")
@@ -58,7 +63,7 @@ impl Room {
         (String::from_utf8_lossy(&std::fs::read(printed).unwrap()).into_owned(), status.code())
     }
 
-    /// Puts public data beside the commands, or says what is not there.
+    /// Links public data into the directory, or returns which data is missing.
     fn provide(&self, needs: &[String]) -> Result<(), String> {
         for name in needs {
             if name == "postgresql" {
@@ -81,22 +86,24 @@ impl Room {
 struct Page<'a> {
     name: &'a str,
     lines: Vec<&'a str>,
-    /// What is wrong with it.
+    /// The failures.
     wrong: Vec<String>,
-    /// Lines that should be other lines.
+    /// Replacements of lines, for the update mode.
     mends: Vec<(Range<usize>, Vec<String>)>,
 }
 
 impl Page<'_> {
-    fn run(&mut self, room: &Room, shown: &Shown, last: &mut String) {
+    fn run(&mut self, test: &TestDir, shown: &Shown, last: &mut String) {
         let place = format!("{}:{}", self.name, shown.line);
         if let Some(command) = &shown.command {
-            let (printed, code) = room.run(command);
+            let (printed, code) = test.run(command);
             *last = printed;
             if code != Some(shown.exit()) {
                 let code = code.map_or("a signal".to_owned(), |code| code.to_string());
-                self.wrong
-                    .push(format!("{place}: {command}\nended with {code}, not {}\n{last}", shown.exit()));
+                self.wrong.push(format!(
+                    "{place}: {command}\nended with {code}, not {}\n{last}",
+                    shown.exit()
+                ));
                 return;
             }
         }
@@ -107,7 +114,8 @@ impl Page<'_> {
         if own.is_empty() || alike(&expected, &printed) {
             return;
         }
-        let text = |lines: &[&str]| lines.iter().map(|line| format!("    {line}\n")).collect::<String>();
+        let text =
+            |lines: &[&str]| lines.iter().map(|line| format!("    {line}\n")).collect::<String>();
         let command = shown.command.as_deref().unwrap_or("(a part of what was printed before)");
         self.wrong.push(format!(
             "{place}: {command}\n  shows\n{}  but prints\n{}",
@@ -121,7 +129,7 @@ impl Page<'_> {
         self.mends.push((shown.output.clone(), mend));
     }
 
-    /// The page with its mends.
+    /// Returns the page with its replacements.
     fn mended(&self) -> String {
         let mut lines: Vec<String> = self.lines.iter().map(|line| (*line).to_owned()).collect();
         for (range, mend) in self.mends.iter().rev() {
@@ -135,33 +143,38 @@ impl Page<'_> {
 fn check(name: &str) {
     let text = std::fs::read_to_string(root().join(name)).unwrap();
     let (dir, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let room = Room { dir, home, server: RefCell::new(None) };
-    let mut page = Page { name, lines: text.lines().collect(), wrong: Vec::new(), mends: Vec::new() };
+    let test = TestDir { dir, home, server: RefCell::new(None) };
+    let mut page =
+        Page { name, lines: text.lines().collect(), wrong: Vec::new(), mends: Vec::new() };
     let mut last = String::new();
     for step in steps(&text) {
         match step {
-            // The blocks that need it say what is not there.
-            Step::Prepare { needs, .. } if room.provide(&needs).is_err() => {}
+            // The blocks that need missing data are reported.
+            Step::Prepare { needs, .. } if test.provide(&needs).is_err() => {}
             Step::Prepare { commands, .. } => {
-                let (printed, code) = room.run(&format!("set -e\n{commands}"));
-                assert!(code == Some(0), "{name}: what prepares the page failed:\n{commands}\n{printed}");
+                let (printed, code) = test.run(&format!("set -e\n{commands}"));
+                assert!(
+                    code == Some(0),
+                    "{name}: what prepares the page failed:\n{commands}\n{printed}"
+                );
             }
             Step::Block { not_run: Some(_), .. } => {}
-            Step::Block { needs, shown, .. } => match room.provide(&needs) {
-                Ok(()) => shown.iter().for_each(|shown| page.run(&room, shown, &mut last)),
-                Err(why) => incrowd_testing::skipped(format_args!("{name}:{}: {why}", shown[0].line)),
+            Step::Block { needs, shown, .. } => match test.provide(&needs) {
+                Ok(()) => shown.iter().for_each(|shown| page.run(&test, shown, &mut last)),
+                Err(why) => {
+                    incrowd_testing::skipped(format_args!("{name}:{}: {why}", shown[0].line))
+                }
             },
         }
     }
     if std::env::var_os("INCROWD_UPDATE_DOCS").is_some() && !page.mends.is_empty() {
         std::fs::write(root().join(name), page.mended()).unwrap();
     }
-    let help =
-        "INCROWD_UPDATE_DOCS=1 cargo test -p incrowd-cli --test docs   puts what is printed into the pages";
+    let help = "INCROWD_UPDATE_DOCS=1 cargo test -p incrowd-cli --test docs   puts what is printed into the pages";
     assert!(page.wrong.is_empty(), "\n{}\n{help}\n", page.wrong.join("\n"));
 }
 
-/// A test for each page, and the list of all of them.
+/// Defines one test per page and the list of pages.
 macro_rules! pages {
     ($($test:ident $name:literal)*) => {
         $(#[test]

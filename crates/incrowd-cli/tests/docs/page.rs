@@ -1,46 +1,49 @@
-//! A page of the documentation and the commands in it.
+//! A page of the documentation and its commands.
 //!
-//! In a block marked `console`, a line that begins with `$ ` is a command, continued while lines end with `\`. What follows it is
-//! what it prints. A block without a command shows a part of what the last command printed. The line above a block may
-//! say more about it:
-//! - `<!-- not run: WHY -->`: nobody can run it here;
-//! - `<!-- needs: FILE FILE -->`: these files or directories of the public data are put beside it first.
+//! In a block marked `console`, a line that begins with `$ ` is a command, continued while lines
+//! end with `\`. Its output follows. A block without a command shows a part of the output of the
+//! last command. A comment above a block can set options:
+//! - `<!-- not run: WHY -->`: the block is not run;
+//! - `<!-- needs: FILE FILE -->`: these files or directories of the public data are linked into the
+//!   directory first.
 //!
-//! `<!-- run: COMMANDS -->` prepares, unseen by readers, what the next blocks use. It may need data as well.
+//! `<!-- run: COMMANDS -->` runs commands that readers do not see. It may need data as well.
 
-/// A command and what is shown below it.
+/// A command and its shown output.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Shown {
-    /// What is typed. `None` if the lines are a part of what the last command printed.
+    /// The command. `None` if the lines are a part of the output of the last command.
     pub(crate) command: Option<String>,
-    /// The line of the page, from 1.
+    /// The line number on the page, from 1.
     pub(crate) line: usize,
-    /// Which lines of the page are shown as printed, from 0, end excluded.
+    /// The lines of the page with the shown output, from 0, end excluded.
     pub(crate) output: std::ops::Range<usize>,
 }
 
 impl Shown {
-    /// The exit code that a comment at its end announces.
+    /// Returns the exit code that a comment at the end of the command gives.
     pub(crate) fn exit(&self) -> i32 {
         let comment = self.command.as_deref().and_then(|command| command.rsplit_once("# exit "));
-        comment.map_or(0, |(_, code)| code.trim().parse().expect("`# exit` is followed by a number"))
+        comment
+            .map_or(0, |(_, code)| code.trim().parse().expect("`# exit` is followed by a number"))
     }
 }
 
-/// Something to do in the order of the page.
+/// One action, in the order of the page.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Step {
     Prepare { needs: Vec<String>, commands: String },
     Block { needs: Vec<String>, not_run: Option<String>, shown: Vec<Shown> },
 }
 
-/// The steps of a page.
+/// Returns the steps of a page.
 pub(crate) fn steps(text: &str) -> Vec<Step> {
     let lines: Vec<&str> = text.lines().collect();
     let (mut steps, mut at) = (Vec::new(), 0);
     while at < lines.len() {
         let above = at.checked_sub(1).map_or("", |above| lines[above]);
-        let said = |what: &str| Some(above.strip_prefix(what)?.strip_suffix("-->")?.trim().to_owned());
+        let said =
+            |what: &str| Some(above.strip_prefix(what)?.strip_suffix("-->")?.trim().to_owned());
         let files = said("<!-- needs:").unwrap_or_default();
         let needs: Vec<String> = files.split_whitespace().map(str::to_owned).collect();
         if let Some(first) = lines[at].strip_prefix("<!-- run:") {
@@ -51,7 +54,8 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
             }
             steps.push(Step::Prepare { needs, commands: commands.replace("-->", "") });
         } else if lines[at] == "```console" {
-            let end = at + 1 + lines[at + 1..].iter().position(|l| *l == "```").expect("the block ends");
+            let end =
+                at + 1 + lines[at + 1..].iter().position(|l| *l == "```").expect("the block ends");
             steps.push(Step::Block {
                 needs,
                 not_run: said("<!-- not run:"),
@@ -59,7 +63,10 @@ pub(crate) fn steps(text: &str) -> Vec<Step> {
             });
             at = end;
         } else if lines[at].starts_with("```") {
-            at += 1 + lines[at + 1..].iter().position(|l| l.starts_with("```")).expect("the block ends");
+            at += 1 + lines[at + 1..]
+                .iter()
+                .position(|l| l.starts_with("```"))
+                .expect("the block ends");
         }
         at += 1;
     }
@@ -71,13 +78,13 @@ fn block(lines: &[&str], from: usize, end: usize) -> Vec<Shown> {
     while at < end {
         let line = at + 1;
         let mut command = None;
-        if let Some(typed) = lines[at].strip_prefix("$ ") {
-            let mut typed = typed.to_owned();
-            while typed.ends_with('\\') {
+        if let Some(args) = lines[at].strip_prefix("$ ") {
+            let mut args = args.to_owned();
+            while args.ends_with('\\') {
                 at += 1;
-                typed = typed + "\n" + lines[at];
+                args = args + "\n" + lines[at];
             }
-            command = Some(typed);
+            command = Some(args);
             at += 1;
         }
         let output = at;
@@ -90,7 +97,7 @@ fn block(lines: &[&str], from: usize, end: usize) -> Vec<Shown> {
 }
 
 #[test]
-fn commands_marks_and_output_are_told_apart() {
+fn commands_marks_and_output_are_parsed() {
     let text = "\
 Text
 <!-- run: touch a
@@ -112,7 +119,8 @@ $ two
 a part
 ```
 ";
-    let shown = |command: &str, line, output| Shown { command: Some(command.to_owned()), line, output };
+    let shown =
+        |command: &str, line, output| Shown { command: Some(command.to_owned()), line, output };
     let first = shown("one \\\n   more   # exit 1", 9, 10..13);
     assert_eq!(first.exit(), 1);
     assert_eq!(

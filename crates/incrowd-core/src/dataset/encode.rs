@@ -1,11 +1,11 @@
-//! From texts to codes on lines.
+//! Encodes a folded table of texts as codes.
 
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::{BLOCK, Dataset, Quasi, Sensitive, added_up, stretches};
+use super::{BLOCK, Dataset, Quasi, Sensitive, row_ranges, sum_by_row};
 use crate::canonical::canonical;
 use crate::domain::{Domain, Misfit};
 use crate::folded::{Folded, FoldedColumn, MISSING};
@@ -19,68 +19,169 @@ use crate::schema::{ColumnSpec, Labels, SensitiveSpec};
 pub struct EncodeError {
     /// The column's position in the folded table.
     pub column: usize,
-    /// What did not fit.
+    /// The value that does not fit, and why.
     pub misfit: Misfit,
 }
 
-/// What texts become.
-struct Lines {
+/// The encoded columns of a table.
+#[derive(Default)]
+struct EncodedColumns {
     quasi: Vec<Quasi>,
     sensitive: Vec<Sensitive>,
-    /// By column what each code of the fold becomes.
+    /// Per column: for each code of the fold, the new code.
     maps: Vec<Vec<u32>>,
-    /// For each column of another table where on the lines each of its codes lies.
+    /// Per column of the external table: for each of its codes, the leaf in the quasi-identifier's
+    /// domain.
     places: Vec<Vec<Code>>,
 }
 
-impl Lines {
-    /// For each column of the table its highest code.
+impl EncodedColumns {
+    /// The highest code of each column.
     fn highest(&self) -> Vec<u32> {
         let leaves = self.quasi.iter().map(|quasi| quasi.domain.leaves());
         let values = self.sensitive.iter().map(|column| column.values.len() as u32);
         leaves.chain(values).map(|size| size.saturating_sub(1)).collect()
     }
 
-    fn table(self, codes: Vec<u32>, weights: Vec<u64>) -> (Dataset, Vec<Vec<Code>>) {
-        (Dataset::from_rows(self.quasi, self.sensitive, codes, weights), self.places)
+    fn table(self, codes: Vec<u32>, counts: Vec<u64>) -> (Dataset, Vec<Vec<Code>>) {
+        (Dataset::from_rows(self.quasi, self.sensitive, codes, counts), self.places)
+    }
+
+    /// Encodes a quasi-identifier. `counts` returns the number of records per code. Returns for
+    /// each code of the fold the new code.
+    fn add_quasi(
+        &mut self,
+        column: &FoldedColumn,
+        spec: &ColumnSpec,
+        used: &mut [bool],
+        counts: &dyn Fn() -> Vec<u64>,
+        missing: &str,
+        external: Option<&FoldedColumn>,
+    ) -> Result<Vec<u32>, Misfit> {
+        let has_missing = std::mem::replace(&mut used[MISSING as usize], true);
+        let mut old: Vec<u32> =
+            (0..column.texts.len() as u32).filter(|&code| used[code as usize]).collect();
+        let mut texts: Vec<String> =
+            old.iter().map(|&code| column.texts[code as usize].clone()).collect();
+        let external =
+            external.map(|external| append_new_values(&mut texts, &mut old, column, external));
+        // Below, codes are positions in `old`; errors are reported with codes of the fold.
+        let with_old_code = |mut misfit: Misfit| {
+            misfit.code = misfit.code.map(|code| old[code as usize]);
+            misfit
+        };
+        let mut kept = FoldedColumn { name: column.name.clone(), texts };
+        crate::spelling::unify(&mut kept, spec).map_err(with_old_code)?;
+        let missing = has_missing.then_some(missing);
+        // Values of the external table only have no count.
+        let records = || -> Vec<u64> {
+            let counts = counts();
+            old.iter().map(|&code| counts.get(code as usize).copied().unwrap_or(0)).collect()
+        };
+        let is_mdr = matches!(spec.hierarchy, Some(HierarchySpec::Mdr(_)));
+        let built = Domain::build_counted(&kept, spec, missing, is_mdr.then(records).as_deref());
+        let (domain, codes) = built.map_err(with_old_code)?;
+        if let Some(external) = external {
+            self.places.push(external.into_iter().map(|at| codes[at as usize]).collect());
+        }
+        let mut map = vec![0; column.texts.len()];
+        for (&old, code) in old.iter().zip(codes) {
+            if let Some(new) = map.get_mut(old as usize) {
+                *new = code.0;
+            }
+        }
+        let with_domain = |domain| Quasi {
+            name: column.name.clone(),
+            domain,
+            leaf_depth: 0,
+            counts: Arc::default(),
+            weight: spec.weight(),
+            original: None,
+        };
+        let mut quasi = with_domain(domain);
+        if spec.is_bounded() && !spec.measuring {
+            let (spec, records) = (spec.for_measuring(), records());
+            let built = Domain::build_counted(&kept, &spec, missing, Some(&records));
+            let (domain, codes) = built.map_err(with_old_code)?;
+            let mut original = with_domain(domain);
+            let mut leaves = vec![0; original.domain.leaves() as usize];
+            // A code without records may have no leaf.
+            let present = codes.iter().zip(records).filter(|(_, records)| *records > 0);
+            present.for_each(|(leaf, records)| leaves[leaf.index()] += records);
+            original.set_counts(leaves);
+            quasi.original = Some(Arc::new(original));
+        }
+        self.quasi.push(quasi);
+        Ok(map)
+    }
+
+    /// Encodes a sensitive column. Returns for each code of the fold the new code.
+    fn add_sensitive(
+        &mut self,
+        column: &FoldedColumn,
+        spec: Option<&SensitiveSpec>,
+        used: &[bool],
+    ) -> Result<Vec<u32>, Misfit> {
+        let mut map = vec![0; column.texts.len()];
+        let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[code]).collect();
+        order.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
+        // Two codes may have the same text, for example if categories are published.
+        let same =
+            |a: usize, b: usize| a.min(b) != MISSING as usize && column.texts[a] == column.texts[b];
+        let mut first: Vec<usize> = Vec::with_capacity(order.len());
+        for &text in &order {
+            if !first.last().is_some_and(|&last| same(last, text)) {
+                first.push(text);
+            }
+            map[text] = first.len() as u32 - 1;
+        }
+        let values = first.iter().map(|&text| column.texts[text].clone()).collect();
+        let missing = used[MISSING as usize].then(|| map[MISSING as usize]);
+        let built = Sensitive::build(&column.name, values, missing, spec);
+        self.sensitive.push(built.map_err(|mut misfit| {
+            misfit.code = misfit.code.map(|code| first[code as usize] as u32);
+            misfit
+        })?);
+        Ok(map)
     }
 }
 
-/// What is known of the columns of a table.
+/// How the columns of a table are encoded.
 #[derive(Clone, Copy)]
 struct Specs<'a> {
     quasi: &'a [&'a ColumnSpec],
     sensitive: &'a [&'a SensitiveSpec],
-    /// The text under which kept missing values are published.
+    /// The text that is published for missing values that are kept.
     missing: &'a str,
-    /// The columns of another table.
-    others: &'a [FoldedColumn],
+    /// The columns of an external table; may be empty.
+    external: &'a [FoldedColumn],
 }
 
 impl Dataset {
-    /// Encodes a folded table whose columns are the quasi-identifiers, in the order of `quasi`, followed by the
-    /// sensitive columns, in the order of `sensitive`. `missing` is the text under which kept missing values are
-    /// published.
+    /// Encodes a folded table. Its columns are the quasi-identifiers, in the order of `quasi`,
+    /// followed by the sensitive columns, in the order of `sensitive`. `missing` is the text that
+    /// is published for missing values that are kept.
     pub fn encode(
         folded: Folded,
         quasi: &[&ColumnSpec],
         sensitive: &[&SensitiveSpec],
         missing: &str,
     ) -> Result<Dataset, EncodeError> {
-        Dataset::encode_beside(folded, quasi, sensitive, missing, &[]).map(|(data, _)| data)
+        Dataset::encode_with_external(folded, quasi, sensitive, missing, &[]).map(|(data, _)| data)
     }
 
-    /// The same on lines that also hold the values of another table: `others` are its columns for the quasi-identifiers, or
-    /// nothing; an empty text is no value. Returns where on the lines each of its codes lies. A value of the other table
-    /// that does not fit is reported with a code beyond those of the table's own column.
-    pub fn encode_beside(
+    /// Like [`Dataset::encode`], with domains that also contain the values of an external table.
+    /// `external` holds its columns for the quasi-identifiers, or is empty; an empty text is not a
+    /// value. Also returns the leaf of each code of the external table. An external value that does
+    /// not fit is reported with a code greater than those of the table's own column.
+    pub fn encode_with_external(
         folded: Folded,
         quasi: &[&ColumnSpec],
         sensitive: &[&SensitiveSpec],
         missing: &str,
-        others: &[FoldedColumn],
+        external: &[FoldedColumn],
     ) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
-        let specs = Specs { quasi, sensitive, missing, others };
+        let specs = Specs { quasi, sensitive, missing, external };
         let mut folded = folded;
         if let Some(rows) = folded.packed.take() {
             return encode_packed(folded, &rows, specs);
@@ -88,37 +189,41 @@ impl Dataset {
         let persons = take_persons(&mut folded);
         let represented = folded.represented.take();
         let (mut data, places) = encode_as_folded(folded, specs)?;
-        let folded_weights = if persons.is_some() { data.weights.clone() } else { Vec::new() };
+        let folded_counts = if persons.is_some() { data.counts.clone() } else { Vec::new() };
         let sizes = data.quasi.iter().map(|quasi| quasi.domain.leaves());
         let sizes = sizes.chain(data.sensitive.iter().map(|column| column.values.len() as u32));
-        let rows = canonical(data.codes, data.weights, &sizes.collect::<Vec<u32>>());
-        (data.codes, data.weights, data.of_fold) = (rows.codes, rows.weights, rows.of_fold);
+        let rows = canonical(data.codes, data.counts, &sizes.collect::<Vec<u32>>());
+        (data.codes, data.counts, data.of_fold) = (rows.codes, rows.counts, rows.of_fold);
         if let Some(persons) = persons {
-            let persons = in_new_rows(&persons, &folded_weights, &data.of_fold, &data.weights);
+            let persons = in_new_rows(&persons, &folded_counts, &data.of_fold, &data.counts);
             data.set_persons(&persons);
         }
         if let Some(represented) = represented {
-            data.represented = Some(Arc::new(added_up(&represented, &data.of_fold, data.rows())));
+            data.represented = Some(Arc::new(sum_by_row(&represented, &data.of_fold, data.rows())));
         }
         Ok((data, places))
     }
 
-    /// A release as its reader has it: every quasi-identifier is plain text. The first `quasi` columns are
-    /// quasi-identifiers, the others sensitive. Rows stay in the order of the fold, because whoever judges a release reads its
-    /// texts beside them. Fails only if a sensitive value is not what `sensitive` says it is.
+    /// Encodes a published table, without using how it was made: every quasi-identifier is plain
+    /// text. The first `quasi` columns are quasi-identifiers, the others sensitive. Rows stay in
+    /// the order of the fold, so that callers can read the texts of a row. Fails only if a
+    /// sensitive value does not fit `sensitive`.
     pub fn of_release(
         folded: Folded,
         quasi: usize,
         sensitive: &[&SensitiveSpec],
     ) -> Result<Dataset, EncodeError> {
-        let text =
-            ColumnSpec { kind: Some(crate::Kind::Text), labels: Labels::Star, ..ColumnSpec::default() };
-        // A null is not an empty text: it gets a label no cell can have.
+        let text = ColumnSpec {
+            kind: Some(crate::Kind::Text),
+            labels: Labels::Star,
+            ..ColumnSpec::default()
+        };
+        // A missing value differs from an empty text: it gets a label that no cell can have.
         let mut folded = folded.unpacked();
         let persons = take_persons(&mut folded);
         let represented = folded.represented.take();
         let quasi = vec![&text; quasi];
-        let specs = Specs { quasi: &quasi, sensitive, missing: "\u{0}", others: &[] };
+        let specs = Specs { quasi: &quasi, sensitive, missing: "\u{0}", external: &[] };
         let encoded = encode_as_folded(folded, specs);
         encoded.map(|(mut data, _)| {
             data.represented = represented.map(Arc::new);
@@ -130,7 +235,7 @@ impl Dataset {
     }
 }
 
-/// Encodes rows that are numbers. Rows that encode alike become one.
+/// Encodes bit-packed rows. Rows with equal codes are merged.
 fn encode_packed(
     folded: Folded,
     rows: &PackedRows,
@@ -138,33 +243,37 @@ fn encode_packed(
 ) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
     let sizes: Vec<usize> = folded.columns.iter().map(|column| column.texts.len()).collect();
     let counts = rows.counts(&sizes);
-    let used = counts.iter().map(|counts| counts.iter().map(|&records| records > 0).collect()).collect();
-    let mut lines = lines(&folded, used, &|column| counts[column].clone(), specs)?;
-    let Some((codes, weights)) = rows.recoded(&lines.maps, &lines.highest()) else {
-        // Lines may have more places than there are values.
-        let (codes, weights) = rows.unpacked();
-        return Dataset::encode_beside(
-            Folded { codes, weights, ..folded },
+    let used =
+        counts.iter().map(|counts| counts.iter().map(|&records| records > 0).collect()).collect();
+    let mut columns = encode_columns(&folded, used, &|column| counts[column].clone(), specs)?;
+    let Some((codes, records)) = rows.recoded(&columns.maps, &columns.highest()) else {
+        // A domain may have more leaves than the column has values: the codes no longer fit.
+        let (codes, records) = rows.unpacked();
+        return Dataset::encode_with_external(
+            Folded { codes, weights: records, ..folded },
             specs.quasi,
             specs.sensitive,
             specs.missing,
-            specs.others,
+            specs.external,
         );
     };
-    for ((line, map), counts) in lines.quasi.iter_mut().zip(&lines.maps).zip(counts) {
-        let mut leaves = vec![0; line.domain.leaves() as usize];
-        // A code that nobody has is on no line.
+    for ((quasi, map), counts) in columns.quasi.iter_mut().zip(&columns.maps).zip(counts) {
+        let mut leaves = vec![0; quasi.domain.leaves() as usize];
+        // A code without records has no leaf.
         let own = map.iter().zip(counts).filter(|(_, records)| *records > 0);
         own.for_each(|(&leaf, records)| leaves[leaf as usize] += records);
-        line.set_counts(leaves);
+        quasi.set_counts(leaves);
     }
-    Ok(lines.table(codes, weights))
+    Ok(columns.table(codes, records))
 }
 
 /// Encodes plain rows, in the order of the fold.
-fn encode_as_folded(folded: Folded, specs: Specs<'_>) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
+fn encode_as_folded(
+    folded: Folded,
+    specs: Specs<'_>,
+) -> Result<(Dataset, Vec<Vec<Code>>), EncodeError> {
     let width = folded.columns.len();
-    // A text that occurs only in records left out for a missing value must leave no trace in any domain.
+    // Texts that occur only in dropped records must not appear in any domain.
     let sizes: Vec<usize> = folded.columns.iter().map(|column| column.texts.len()).collect();
     let used = used_codes(&folded.codes, &sizes);
     let counts = |column: usize| {
@@ -173,102 +282,53 @@ fn encode_as_folded(folded: Folded, specs: Specs<'_>) -> Result<(Dataset, Vec<Ve
         codes.zip(&folded.weights).for_each(|(&code, n)| counts[code as usize] += n);
         counts
     };
-    let lines = lines(&folded, used, &counts, specs)?;
+    let columns = encode_columns(&folded, used, &counts, specs)?;
     let mut codes = folded.codes;
     codes.par_chunks_mut(BLOCK * width.max(1)).for_each(|block| {
         for row in block.chunks_exact_mut(width.max(1)) {
-            for (code, map) in row.iter_mut().zip(&lines.maps) {
+            for (code, map) in row.iter_mut().zip(&columns.maps) {
                 *code = map[*code as usize];
             }
         }
     });
-    let (mut data, places) = lines.table(codes, folded.weights);
+    let (mut data, places) = columns.table(codes, folded.weights);
     data.count_leaves();
     Ok((data, places))
 }
 
-/// The lines of the columns of a folded table. `used` says which codes occur, `counts` tells how many records have each of a column.
-fn lines(
+/// Encodes the columns of a folded table. `used` marks the codes that occur, per column; `counts`
+/// returns the number of records per code of a column.
+fn encode_columns(
     folded: &Folded,
     mut used: Vec<Vec<bool>>,
     counts: &dyn Fn(usize) -> Vec<u64>,
     specs: Specs<'_>,
-) -> Result<Lines, EncodeError> {
-    let Specs { quasi, sensitive, missing, others } = specs;
-    for (used, line) in used.iter_mut().zip(folded.lines.iter().flatten()) {
-        used.iter_mut().zip(line).for_each(|(used, &on_line)| *used |= on_line);
+) -> Result<EncodedColumns, EncodeError> {
+    for (used, kept) in used.iter_mut().zip(folded.lines.iter().flatten()) {
+        used.iter_mut().zip(kept).for_each(|(used, &kept)| *used |= kept);
     }
-    let mut lines = Vec::new();
-    let (specs, mut sensitive) = (sensitive, Vec::new());
-    let mut maps: Vec<Vec<u32>> = Vec::with_capacity(folded.columns.len());
-    let mut places: Vec<Vec<Code>> = Vec::with_capacity(others.len());
+    let mut encoded = EncodedColumns::default();
     for (i, column) in folded.columns.iter().enumerate() {
-        let has_missing = used[i][MISSING as usize];
-        let mut map = vec![0; column.texts.len()];
-        if let Some(spec) = quasi.get(i) {
-            used[i][MISSING as usize] = true;
-            let mut old: Vec<u32> =
-                (0..column.texts.len() as u32).filter(|&code| used[i][code as usize]).collect();
-            let mut texts: Vec<String> =
-                old.iter().map(|&code| column.texts[code as usize].clone()).collect();
-            let beyond = others.get(i).map(|other| beside(&mut texts, &mut old, column, other));
-            let mut kept = FoldedColumn { name: column.name.clone(), texts };
-            crate::spelling::unify(&mut kept, spec).map_err(|mut misfit| {
-                misfit.code = misfit.code.map(|code| old[code as usize]);
-                EncodeError { column: i, misfit }
-            })?;
-            let counts = matches!(spec.hierarchy, Some(HierarchySpec::Mdr(_))).then(|| {
-                let counts = counts(i);
-                old.iter().map(|&code| counts[code as usize]).collect::<Vec<u64>>()
-            });
-            let missing = has_missing.then_some(missing);
-            let built = Domain::build_counted(&kept, spec, missing, counts.as_deref());
-            let (domain, codes) = built.map_err(|mut misfit| {
-                misfit.code = misfit.code.map(|code| old[code as usize]);
-                EncodeError { column: i, misfit }
-            })?;
-            if let Some(beyond) = beyond {
-                places.push(beyond.into_iter().map(|at| codes[at as usize]).collect());
+        let (used, external) = (&mut used[i], specs.external.get(i));
+        let map = match specs.quasi.get(i) {
+            Some(spec) => {
+                encoded.add_quasi(column, spec, used, &|| counts(i), specs.missing, external)
             }
-            for (&old, code) in old.iter().zip(codes) {
-                if let Some(place) = map.get_mut(old as usize) {
-                    *place = code.0;
-                }
+            None => {
+                let spec = specs.sensitive.get(i - specs.quasi.len()).copied();
+                encoded.add_sensitive(column, spec, used)
             }
-            let (name, counts) = (column.name.clone(), Arc::default());
-            lines.push(Quasi { name, domain, leaf_depth: 0, counts, weight: spec.weight() });
-        } else {
-            let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[i][code]).collect();
-            order.sort_by(|&a, &b| column.texts[a].cmp(&column.texts[b]));
-            // Two codes may have one text, as when values are published as their categories.
-            let same =
-                |a: usize, b: usize| a.min(b) != MISSING as usize && column.texts[a] == column.texts[b];
-            let mut first: Vec<usize> = Vec::with_capacity(order.len());
-            for &text in &order {
-                if !first.last().is_some_and(|&last| same(last, text)) {
-                    first.push(text);
-                }
-                map[text] = first.len() as u32 - 1;
-            }
-            let values = first.iter().map(|&text| column.texts[text].clone()).collect();
-            let missing = has_missing.then(|| map[MISSING as usize]);
-            let spec = specs.get(i - quasi.len()).copied();
-            let built = Sensitive::build(&column.name, values, missing, spec);
-            sensitive.push(built.map_err(|mut misfit| {
-                misfit.code = misfit.code.map(|code| first[code as usize] as u32);
-                EncodeError { column: i, misfit }
-            })?);
-        }
-        maps.push(map);
+        };
+        encoded.maps.push(map.map_err(|misfit| EncodeError { column: i, misfit })?);
     }
-    Ok(Lines { quasi: lines, sensitive, maps, places })
+    Ok(encoded)
 }
 
-/// Which codes of each column occur; `sizes` says how many there are.
+/// Marks the codes that occur, per column. `sizes` holds the number of codes per column.
 fn used_codes(codes: &[u32], sizes: &[usize]) -> Vec<Vec<bool>> {
     let none = || sizes.iter().map(|&size| vec![false; size]).collect::<Vec<Vec<bool>>>();
     let width = sizes.len().max(1);
-    let look = |rows: std::ops::Range<usize>| {
+    let mark = |rows: std::ops::Range<usize>| {
         let mut used = none();
         for row in codes[rows.start * width..rows.end * width].chunks_exact(width) {
             used.iter_mut().zip(row).for_each(|(used, &code)| used[code as usize] = true);
@@ -281,19 +341,20 @@ fn used_codes(codes: &[u32], sizes: &[usize]) -> Vec<Vec<bool>> {
         }
         all
     };
-    stretches(codes.len() / width).into_par_iter().map(look).reduce_with(join).unwrap_or_else(none)
+    row_ranges(codes.len() / width).into_par_iter().map(mark).reduce_with(join).unwrap_or_else(none)
 }
 
-/// The person of each record, if somebody has several.
+/// Returns the person of each record, if a person has several records.
 fn take_persons(folded: &mut Folded) -> Option<Vec<u32>> {
     folded.persons.take().filter(|persons| persons.repeated).map(|persons| persons.codes)
 }
 
-/// The persons of records whose rows became others: `of_fold` says which, `weights` how many records those have.
-fn in_new_rows(persons: &[u32], folded: &[u64], of_fold: &[u32], weights: &[u64]) -> Vec<u32> {
-    let mut next = Vec::with_capacity(weights.len());
+/// Reorders the persons of the records from rows of the fold to rows of the table. `of_fold` maps
+/// the former to the latter, `counts` holds the record counts of the latter.
+fn in_new_rows(persons: &[u32], folded: &[u64], of_fold: &[u32], counts: &[u64]) -> Vec<u32> {
+    let mut next = Vec::with_capacity(counts.len());
     let mut start = 0;
-    for &records in weights {
+    for &records in counts {
         next.push(start);
         start += records as usize;
     }
@@ -307,13 +368,13 @@ fn in_new_rows(persons: &[u32], folded: &[u64], of_fold: &[u32], weights: &[u64]
     moved
 }
 
-/// Adds the values of another table's column that the texts lack; their codes begin after those of `column`. Returns for each
-/// code of the other column its position among the texts.
-fn beside(
+/// Appends the values of an external column that are not among `texts`. Their codes begin after
+/// those of `column`. Returns for each code of the external column its position in `texts`.
+fn append_new_values(
     texts: &mut Vec<String>,
     old: &mut Vec<u32>,
     column: &FoldedColumn,
-    other: &FoldedColumn,
+    external: &FoldedColumn,
 ) -> Vec<u32> {
     let own = column.texts.len() as u32;
     let mut known: HashMap<&str, u32> =
@@ -321,7 +382,7 @@ fn beside(
     let mut fresh: Vec<String> = Vec::new();
     let first = texts.len() as u32;
     let mut at = vec![0u32];
-    for (code, text) in other.texts.iter().enumerate().skip(1) {
+    for (code, text) in external.texts.iter().enumerate().skip(1) {
         if text.is_empty() {
             at.push(0);
             continue;
@@ -345,20 +406,27 @@ mod tests {
     use crate::packed::Layout;
     use proptest::prelude::*;
 
-    /// The same table with its rows as numbers; the second record of a row comes by itself.
+    /// The table with bit-packed rows. One record of each row with several is a row of its own.
     fn packed(folded: &Folded) -> Folded {
-        let highest: Vec<u32> = folded.columns.iter().map(|column| column.texts.len() as u32 - 1).collect();
+        let highest: Vec<u32> =
+            folded.columns.iter().map(|column| column.texts.len() as u32 - 1).collect();
         let layout = Layout::new(&highest).unwrap();
-        let keys: Vec<u64> = (0..folded.rows()).rev().map(|row| layout.pack(folded.row(row))).collect();
+        let keys: Vec<u64> =
+            (0..folded.rows()).rev().map(|row| layout.pack(folded.row(row))).collect();
         let weights: Vec<u64> = folded.weights.iter().rev().copied().collect();
-        let again = keys.iter().zip(&weights).filter(|(_, n)| **n > 1).map(|(key, _)| *key).collect();
+        let again =
+            keys.iter().zip(&weights).filter(|(_, n)| **n > 1).map(|(key, _)| *key).collect();
         let first = weights.iter().map(|&n| if n > 1 { n - 1 } else { n }).collect();
         let rows = PackedRows { layout, parts: vec![(keys, first), (again, Vec::new())] };
         Folded { codes: Vec::new(), weights: Vec::new(), packed: Some(rows), ..folded.clone() }
     }
 
-    /// Nothing if both fail, for the same reason.
-    fn same(folded: &Folded, quasi: &[&ColumnSpec], sensitive: &[&SensitiveSpec]) -> Option<Dataset> {
+    /// Checks that packed rows encode like plain rows. Returns `None` if both fail with one error.
+    fn same(
+        folded: &Folded,
+        quasi: &[&ColumnSpec],
+        sensitive: &[&SensitiveSpec],
+    ) -> Option<Dataset> {
         let plain = Dataset::encode(folded.clone(), quasi, sensitive, "?");
         let other = Dataset::encode(packed(folded), quasi, sensitive, "?");
         if let Err(why) = &plain {
@@ -368,7 +436,7 @@ mod tests {
             return None;
         }
         let (plain, other) = (plain.unwrap(), other.unwrap());
-        assert_eq!((&other.codes, &other.weights), (&plain.codes, &plain.weights));
+        assert_eq!((&other.codes, &other.counts), (&plain.codes, &plain.counts));
         assert_eq!(other.records, plain.records);
         for (own, line) in other.quasi.iter().zip(&plain.quasi) {
             assert_eq!((&own.counts, own.leaf_depth), (&line.counts, line.leaf_depth));
@@ -387,7 +455,8 @@ mod tests {
     }
 
     fn records() -> impl Strategy<Value = Vec<[Option<&'static str>; 5]>> {
-        let number = prop::sample::select(vec![None, Some("10"), Some("2"), Some("2.0"), Some("7")]);
+        let number =
+            prop::sample::select(vec![None, Some("10"), Some("2"), Some("2.0"), Some("7")]);
         let leaf = prop::sample::select(vec![Some("5"), Some("0"), Some("3")]);
         let text = prop::sample::select(vec![Some("b"), Some("a"), None, Some("c")]);
         let row = (number.clone(), leaf, text.clone(), number, text);
@@ -395,9 +464,9 @@ mod tests {
     }
 
     proptest! {
-        /// Two spellings of a number become one row, leaves that nobody has stay on the line, missing values are kept or not.
+        /// Two spellings of one number, leaves without records, missing values kept or dropped.
         #[test]
-        fn rows_as_numbers_encode_like_rows(records in records(), drop in any::<bool>()) {
+        fn packed_rows_encode_like_plain_rows(records in records(), drop in any::<bool>()) {
             let cells = records.iter().map(|record| record.to_vec());
             let folded = Folded::from_records(&["n", "h", "t", "m", "s"], cells, drop);
             prop_assume!(folded.rows() > 0);
@@ -408,12 +477,12 @@ mod tests {
         }
     }
 
-    /// Five columns of six values each fit into a number, the lines of their hierarchies do not.
+    /// Five columns of six values each fit into 64 bits; the leaves of their hierarchies do not.
     #[test]
-    fn lines_may_be_longer_than_numbers_allow() {
+    fn domains_may_have_more_leaves_than_fit_into_a_packed_row() {
         let leaves: Vec<String> = (0..6).map(|n| (n * 1000).to_string()).collect();
-        let cells =
-            (0..200).map(|at| (0..5).map(|c| Some(leaves[(at * (c + 2) + at / 7) % 6].as_str())).collect());
+        let cells = (0..200)
+            .map(|at| (0..5).map(|c| Some(leaves[(at * (c + 2) + at / 7) % 6].as_str())).collect());
         let folded = Folded::from_records(&["a", "b", "c", "d", "e"], cells, false);
         let spec = arx(9000);
         let data = same(&folded, &[&spec; 5], &[]).unwrap();

@@ -1,4 +1,4 @@
-//! Plain text in order.
+//! Domain of texts without a hierarchy.
 
 use rayon::prelude::*;
 
@@ -6,14 +6,15 @@ use crate::cell::set_label;
 use crate::index::Code;
 use crate::schema::Labels;
 
-/// Texts in alphabetical order. The order means nothing to a reader; it only makes cuts possible.
+/// Texts in alphabetical order. The order has no meaning; it allows splitting the domain into
+/// intervals.
 #[derive(Clone)]
 pub struct LabelLine {
     texts: Vec<String>,
     labels: Labels,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for LabelLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("LabelLine")
@@ -24,10 +25,15 @@ impl std::fmt::Debug for LabelLine {
 }
 
 impl LabelLine {
-    pub(super) fn build(values: &[&str], missing: Option<&str>, labels: Labels) -> (LabelLine, Vec<Code>) {
-        // The first place is that of what is missing.
+    pub(super) fn build(
+        values: &[&str],
+        missing: Option<&str>,
+        labels: Labels,
+    ) -> (LabelLine, Vec<Code>) {
+        // The first text is that of the missing value.
         let all = std::iter::once(missing.unwrap_or("")).chain(values.iter().copied());
-        let mut sorted: Vec<(&str, u32)> = all.zip(0..).skip(usize::from(missing.is_none())).collect();
+        let mut sorted: Vec<(&str, u32)> =
+            all.zip(0..).skip(usize::from(missing.is_none())).collect();
         sorted.par_sort_unstable();
         let mut texts: Vec<String> = Vec::with_capacity(sorted.len());
         let mut codes = vec![Code(0); values.len() + 1];
@@ -47,19 +53,19 @@ impl LabelLine {
         self.labels
     }
 
-    /// The position of a value.
+    /// The code of a value.
     pub fn code(&self, text: &str) -> Option<Code> {
         self.texts.binary_search_by(|t| t.as_str().cmp(text)).ok().map(|i| Code(i as u32))
     }
 
-    /// The position of a value that most often stands at `from` or soon after: looked for in steps that grow.
+    /// The code of a value that is likely at `from` or shortly after: exponential search.
     pub(super) fn code_after(&self, from: Code, text: &str) -> Option<Code> {
         let compare = |own: &String| own.as_str().cmp(text);
         let (mut before, mut step) = (from.index(), 1);
         if self.texts.get(before).is_none_or(|own| compare(own).is_gt()) {
             return self.code(text);
         }
-        // The text at `before` is not after the value.
+        // Invariant: the text at `before` is not greater than the value.
         while self.texts.get(before + step).is_some_and(|own| compare(own).is_le()) {
             (before, step) = (before + step, step * 2);
         }
@@ -67,12 +73,16 @@ impl LabelLine {
         near.binary_search_by(compare).ok().map(|at| Code((before + at) as u32))
     }
 
-    /// The share of the domain, counting every leaf of the interval; a group's own set can only be smaller.
+    /// The share of the domain, counting every leaf of the interval; a group's set may be smaller.
     pub(super) fn ncp(&self, lo: Code, hi: Code) -> f64 {
-        if self.labels == Labels::Star { f64::from(u8::from(lo != hi)) } else { self.share(hi.0 - lo.0 + 1) }
+        if self.labels == Labels::Star {
+            f64::from(u8::from(lo != hi))
+        } else {
+            self.share(hi.0 - lo.0 + 1)
+        }
     }
 
-    /// 0 for one value, else the share of all values.
+    /// 0 for one value, otherwise the share of all values.
     pub(super) fn share(&self, count: u32) -> f64 {
         if count <= 1 { 0.0 } else { f64::from(count) / self.texts.len() as f64 }
     }
@@ -98,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_sorted_and_known_by_their_places() {
+    fn texts_are_sorted_and_have_the_code_of_their_position() {
         let (line, codes) = LabelLine::build(&["b", "a", "", "c", "a"], Some("?"), Labels::Star);
         assert_eq!(line.texts, ["", "?", "a", "b", "c"]);
         assert_eq!(codes, [1, 3, 2, 0, 4, 2].map(Code));
@@ -107,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_found_from_any_place() {
+    fn values_are_found_from_any_start() {
         let texts: Vec<String> = (0..40).map(|n| format!("v{:03}", n * n % 97)).collect();
         let values: Vec<&str> = texts.iter().map(String::as_str).collect();
         let (line, _) = LabelLine::build(&values, None, Labels::Set);
@@ -127,7 +137,10 @@ mod tests {
         assert_eq!(codes[1..], [Code(1), Code(0)]);
         assert_eq!(line.label(Code(0), Code(1)), "{Mexico, Peru}");
         let (line, _) = LabelLine::build(&["Peru", "Mexico"], None, Labels::Star);
-        assert_eq!((line.label(Code(0), Code(1)), line.label(Code(1), Code(1))), ("*".into(), "Peru".into()));
+        assert_eq!(
+            (line.label(Code(0), Code(1)), line.label(Code(1), Code(1))),
+            ("*".into(), "Peru".into())
+        );
         assert_eq!((line.ncp(Code(0), Code(1)), line.ncp(Code(1), Code(1))), (1.0, 0.0));
     }
 }

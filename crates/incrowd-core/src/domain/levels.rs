@@ -1,7 +1,7 @@
 //! Levels of generalization, for algorithms that publish a whole column at one level.
 //!
-//! A hierarchy has the levels 0 (the value itself) to its height (the root), as [`Taxonomy::at_level`] counts them. A
-//! column without a hierarchy has two: the value, and `*`.
+//! A hierarchy has the levels 0 (the value itself) to its height (the root), see
+//! [`Taxonomy::at_level`]. A column without a hierarchy has two levels: the value, and `*`.
 
 use super::{Domain, ReadCell};
 use crate::hierarchy::Taxonomy;
@@ -9,7 +9,7 @@ use crate::index::Code;
 use crate::partition::Span;
 
 impl Domain {
-    /// How many levels there are; the last one is the root, or `*`.
+    /// The number of levels; the last one is the root, or `*`.
     pub fn levels(&self) -> usize {
         match self {
             Domain::Taxonomy(taxonomy) => taxonomy.height() + 1,
@@ -29,8 +29,8 @@ impl Domain {
         }
     }
 
-    /// The text under which `code` is published at a level: the label of its node there, which of a chain of nodes with
-    /// the same leaves need not be the lowest.
+    /// The published text of `code` at a level: the label of its ancestor there. In a chain of
+    /// nodes with the same leaves this need not be the lowest node.
     pub fn level_label(&self, code: Code, level: usize) -> String {
         match self {
             Domain::Taxonomy(taxonomy) => taxonomy.label(taxonomy.at_level(code, level)).to_owned(),
@@ -40,7 +40,7 @@ impl Domain {
         }
     }
 
-    /// How many steps lead from the root down to what `code` is published as at a level.
+    /// The depth of the node that `code` is published as at a level.
     pub fn level_depth(&self, code: Code, level: usize) -> usize {
         match self {
             Domain::Taxonomy(taxonomy) => taxonomy.depth(taxonomy.at_level(code, level)),
@@ -48,7 +48,8 @@ impl Domain {
         }
     }
 
-    /// How many steps lead from the root down to a published cell. Without a hierarchy only the value itself is a step down.
+    /// The depth of a published cell. Without a hierarchy the value itself has depth 1 and every
+    /// other cell 0.
     pub fn cell_depth(&self, cell: &ReadCell) -> usize {
         match (cell, self) {
             (ReadCell::Below(node), Domain::Taxonomy(taxonomy)) => taxonomy.depth(*node),
@@ -61,7 +62,7 @@ impl Domain {
 }
 
 impl Taxonomy {
-    /// How many steps lead from the root down to a node.
+    /// The number of steps from the root to a node.
     pub fn depth(&self, node: crate::index::NodeId) -> usize {
         std::iter::successors(self.parent(node), |&above| self.parent(above)).count()
     }
@@ -82,7 +83,8 @@ mod tests {
     #[test]
     fn a_level_of_a_hierarchy_is_published_under_its_own_label() {
         let (domain, codes) =
-            Domain::build(&column(&["a", "b", "c"]), &arx("a;A;X;*\nb;B;Y;*\nc;B;Y;*\n"), None).unwrap();
+            Domain::build(&column(&["a", "b", "c"]), &arx("a;A;X;*\nb;B;Y;*\nc;B;Y;*\n"), None)
+                .unwrap();
         let (a, b) = (codes[1], codes[2]);
         assert_eq!(domain.levels(), 4);
         let labels = |code| (0..4).map(|level| domain.level_label(code, level)).collect::<Vec<_>>();
@@ -90,7 +92,10 @@ mod tests {
         assert_eq!(labels(a), ["a", "A", "X", "*"]);
         assert_eq!(labels(b), ["b", "B", "Y", "*"]);
         assert_eq!(domain.level_span(b, 1), Span { lo: Code(1), hi: Code(2) });
-        assert_eq!((0..4).map(|level| domain.level_depth(b, level)).collect::<Vec<_>>(), [3, 2, 1, 0]);
+        assert_eq!(
+            (0..4).map(|level| domain.level_depth(b, level)).collect::<Vec<_>>(),
+            [3, 2, 1, 0]
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Lines whose cells are published as they are or not at all, for local suppression.
+//! Domains for local suppression: a cell is published unmodified or as `*`.
 
 use super::Domain;
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::hierarchy::Taxonomy;
 use crate::index::Code;
 
 impl Domain {
-    /// A line with the same leaves on which every cell is published at this level, or as `*`.
+    /// A domain with the same leaves in which every cell is published at this level, or as `*`.
     pub fn or_missing(&self, level: usize) -> Result<Domain> {
         let leaves = self.leaves();
         let label = |code: u32| match level {
@@ -22,20 +22,23 @@ impl Domain {
             return Ok(self.clone());
         }
         let tree = if distinct {
-            let paths: Vec<Vec<String>> = labels.into_iter().map(|label| vec![label, root.clone()]).collect();
+            let paths: Vec<Vec<String>> =
+                labels.into_iter().map(|label| vec![label, root.clone()]).collect();
             Taxonomy::from_paths(&paths)?
         } else {
-            // Leaves that are published alike stay apart below their label; their own names are never seen.
+            // Leaves with the same label stay separate below it; their own names are never
+            // published.
             let path = |(leaf, label): (usize, String)| {
                 let own = format!("{label}\u{0}{leaf}");
                 if label == root { vec![own, root.clone()] } else { vec![own, label, root.clone()] }
             };
             let paths: Vec<Vec<String>> = labels.into_iter().enumerate().map(path).collect();
             let tree = Taxonomy::from_paths(&paths)?;
-            let in_order =
-                |(code, path): (usize, &Vec<String>)| tree.code(&path[0]) == Some(Code(code as u32));
+            let in_order = |(code, path): (usize, &Vec<String>)| {
+                tree.code(&path[0]) == Some(Code(code as u32))
+            };
             if !paths.iter().enumerate().all(in_order) {
-                return Err(Error::bug("values that are published alike do not lie together"));
+                return Err(Error::bug("values with the same label are not adjacent"));
             }
             tree.coarsened_to(1, None)?
         };
@@ -50,18 +53,21 @@ mod tests {
     use crate::hierarchy::HierarchySpec;
     use crate::schema::ColumnSpec;
 
-    fn laid_out(texts: &[&str], spec: &ColumnSpec) -> Domain {
+    fn encoded(texts: &[&str], spec: &ColumnSpec) -> Domain {
         let texts = std::iter::once("").chain(texts.iter().copied()).map(str::to_owned).collect();
         Domain::build(&FoldedColumn { name: "x".into(), texts }, spec, None).unwrap().0
     }
 
     #[test]
-    fn a_cell_is_published_as_it_is_or_not_at_all() {
-        let line = laid_out(&["30", "5", "100"], &ColumnSpec::default()).or_missing(0).unwrap();
+    fn a_cell_is_published_unmodified_or_as_a_star() {
+        let line = encoded(&["30", "5", "100"], &ColumnSpec::default()).or_missing(0).unwrap();
         assert_eq!(line.leaves(), 3);
         let single = |code: u32| line.label(Code(code), Code(code));
         assert_eq!([single(0), single(1), single(2)], ["5", "30", "100"]);
-        assert_eq!((line.label(Code(0), Code(1)), line.label(Code(0), Code(2))), ("*".into(), "*".into()));
+        assert_eq!(
+            (line.label(Code(0), Code(1)), line.label(Code(0), Code(2))),
+            ("*".into(), "*".into())
+        );
         assert_eq!((line.loss(Code(1), Code(1)), line.loss(Code(0), Code(1))), (0.0, 1.0));
     }
 
@@ -70,10 +76,10 @@ mod tests {
         let text = "a;A;All\nb;A;All\nc;C;All\n".into();
         let hierarchy = HierarchySpec::Arx { name: "h".into(), text };
         let spec = ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() };
-        let line = laid_out(&["a", "b", "c"], &spec).or_missing(1).unwrap();
+        let line = encoded(&["a", "b", "c"], &spec).or_missing(1).unwrap();
         let label = |lo: u32, hi: u32| line.label(Code(lo), Code(hi));
         assert_eq!([label(0, 0), label(0, 1), label(2, 2), label(1, 2)], ["A", "A", "C", "*"]);
-        let top = laid_out(&["a", "b", "c"], &spec).or_missing(2).unwrap();
+        let top = encoded(&["a", "b", "c"], &spec).or_missing(2).unwrap();
         assert_eq!([top.label(Code(0), Code(0)), top.label(Code(0), Code(2))], ["All", "All"]);
     }
 }

@@ -1,5 +1,6 @@
-//! A column's domain as a line of leaves. Every generalized value is an interval on it, so that least and greatest
-//! value, median, width and containment have one implementation for numbers, dates, taxonomies and plain text.
+//! A column's domain: an ordered list of leaves. Every generalized value is an interval of leaves,
+//! so minimum, maximum, median, width and containment have one implementation for numbers, dates,
+//! taxonomies and texts.
 
 mod labels;
 mod levels;
@@ -15,10 +16,10 @@ use crate::error::{Error, Result};
 use crate::folded::{FoldedColumn, MISSING};
 use crate::hierarchy::{HierarchySpec, Taxonomy};
 use crate::index::Code;
-use crate::number::{looks_like_date, looks_numeric};
+use crate::number::{is_quantity, looks_like_date, looks_numeric};
 use crate::schema::{ColumnSpec, Kind, Labels};
 
-/// A line of leaves and the rule by which intervals of it are published.
+/// An ordered list of leaves, and how its intervals are published.
 #[derive(Clone, Debug)]
 pub enum Domain {
     /// Numbers or dates in order; an interval is published as `[lo, hi]`.
@@ -29,10 +30,10 @@ pub enum Domain {
     Labels(LabelLine),
 }
 
-/// How an interval of leaves can be divided.
+/// How an interval of leaves can be split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SplitRule {
-    /// It is a single leaf, or a cell that is not divided any further.
+    /// It is a single leaf, or a cell that cannot be split.
     Whole,
     /// Between any two leaves.
     Anywhere,
@@ -40,12 +41,12 @@ pub enum SplitRule {
     Into(Vec<(Code, Code)>),
 }
 
-/// Why a column could not be laid out on a line.
+/// The reason why a column could not be encoded.
 #[derive(Clone, Debug)]
 pub struct Misfit {
-    /// The sentence, without the place.
+    /// The error, without the location.
     pub error: Error,
-    /// The folded code of a value that does not fit, so that the engine can say where it stands.
+    /// The folded code of a value that does not fit, so that the engine can report its location.
     pub code: Option<u32>,
 }
 
@@ -56,8 +57,8 @@ impl From<Error> for Misfit {
 }
 
 impl Domain {
-    /// Lays out the values of a column and says where on the line each of its codes lies. `missing` is the text under
-    /// which a missing value is published, if the column has missing values that are kept.
+    /// Builds the domain of a column. Also returns the leaf of each of its codes. `missing` is the
+    /// published text of a missing value, if the column has missing values that are kept.
     pub fn build(
         column: &FoldedColumn,
         spec: &ColumnSpec,
@@ -66,7 +67,8 @@ impl Domain {
         Domain::build_counted(column, spec, missing, None)
     }
 
-    /// The same, told how many records have each code, for hierarchies that are made from the records.
+    /// Like [`Domain::build`], with the number of records per code, for hierarchies that depend on
+    /// it.
     pub fn build_counted(
         column: &FoldedColumn,
         spec: &ColumnSpec,
@@ -74,7 +76,16 @@ impl Domain {
         counts: Option<&[u64]>,
     ) -> Result<(Domain, Vec<Code>), Misfit> {
         let values: Vec<&str> = column.texts.iter().skip(1).map(String::as_str).collect();
-        let kind = spec.kind.unwrap_or_else(|| sniff(&values));
+        // Bounds and a given range require numbers. Whether these are exact is checked later.
+        let bounded = spec.domain.is_some() || !spec.limits.is_none();
+        let kind = spec.kind.unwrap_or_else(|| match sniff(&values) {
+            Kind::Text
+                if bounded && !values.is_empty() && values.iter().all(|v| is_quantity(v)) =>
+            {
+                Kind::Numeric
+            }
+            kind => kind,
+        });
         let mdr = matches!(spec.hierarchy, Some(HierarchySpec::Mdr(_)));
         if mdr && !values.is_empty() {
             fits_kind(&column.name, spec.kind, &values)?;
@@ -82,46 +93,19 @@ impl Domain {
         if spec.domain.is_some() && !mdr && (spec.hierarchy.is_some() || kind == Kind::Text) {
             let name = &column.name;
             let error = Error::job(format!(
-                "column `{name}` has a stated domain, but is not published as numeric ranges"
+                "column `{name}` has a `domain`, but is not published as numeric ranges"
             ))
-            .help("a domain goes with kind = \"numeric\" or \"date\" and no hierarchy, or with hierarchy = \"mdr\"")
+            .help(
+                "`domain` is used with kind = \"numeric\" or \"date\" and no hierarchy, or with \
+                 hierarchy = \"mdr\"",
+            )
             .at(format!("columns.{name}.domain"));
             return Err(error.into());
         }
         crate::limits::check(&column.name, spec)?;
         if let Some(hierarchy) = &spec.hierarchy {
-            let built = spec.taxonomy(hierarchy, &column.name, &values, counts.map(|c| &c[1..]));
-            let mut taxonomy = built.map_err(|error| {
-                let unfit = |v: &&str| hierarchy.is_canonical() && hierarchy.canonical(v).is_none();
-                Misfit { error, code: values.iter().position(unfit).map(|i| i as u32 + 1) }
-            })?;
-            let label = missing.unwrap_or("");
-            if missing.is_some() && taxonomy.code(label).is_none() {
-                taxonomy = taxonomy.with_leaf(label);
-            }
-            if let Some(level) = spec.min_level.filter(|&level| level > 0) {
-                taxonomy = taxonomy
-                    .coarsened_to(level as usize, missing)
-                    .map_err(|error| Misfit::from(error.at(format!("columns.{}.min_level", column.name))))?;
-            }
-            let mut codes = vec![taxonomy.code(label).unwrap_or(Code(0))];
-            for (i, value) in values.iter().enumerate() {
-                let canonical = spec.leaf(hierarchy, value);
-                let Some(code) = taxonomy.code(canonical.as_deref().unwrap_or(value)) else {
-                    let absent = values.iter().filter(|v| {
-                        let canonical = spec.leaf(hierarchy, v);
-                        taxonomy.code(canonical.as_deref().unwrap_or(v)).is_none()
-                    });
-                    let (count, name) = (absent.count(), &column.name);
-                    let what = if count == 1 { "a value".to_owned() } else { format!("{count} values") };
-                    let error =
-                        Error::input(format!("column `{name}` has {what} missing from its hierarchy"))
-                            .help("add the value to the hierarchy, or list it in [input] missing")
-                            .at(format!("columns.{name}.hierarchy"));
-                    return Err(Misfit { error, code: Some(i as u32 + 1) });
-                };
-                codes.push(code);
-            }
+            let (taxonomy, codes) =
+                build_taxonomy(&column.name, &values, spec, hierarchy, missing, counts)?;
             return Ok((Domain::Taxonomy(taxonomy), codes));
         }
         match kind {
@@ -130,13 +114,13 @@ impl Domain {
                 Ok((Domain::Labels(line), codes))
             }
             kind => {
-                let (line, codes) = NumberLine::build(column, kind, missing, spec.domain, spec.limits)?;
+                let (line, codes) = NumberLine::build(column, kind, missing, spec)?;
                 Ok((Domain::Numbers(line), codes))
             }
         }
     }
 
-    /// How many leaves the line has.
+    /// The number of leaves.
     pub fn leaves(&self) -> u32 {
         match self {
             Domain::Numbers(line) => line.leaves(),
@@ -145,7 +129,35 @@ impl Domain {
         }
     }
 
-    /// What publishing the interval would cost: normalized certainty penalty, 0 to 1.
+    /// The number of a leaf; `None` for a missing value and for domains without numbers. The leaf
+    /// of all numbers beyond a bound has the number of the bound.
+    pub fn number(&self, leaf: Code) -> Option<f64> {
+        match self {
+            Domain::Numbers(line) => (!line.is_missing(leaf)).then(|| line.numbers().at(leaf)),
+            Domain::Taxonomy(tree) => {
+                let node = tree.leaf(leaf);
+                // In a tree of intervals every number is below an interval. Only a kept missing
+                // value is a child of the root.
+                let is_number = tree.parent(node) != Some(tree.root());
+                tree.extents().filter(|_| is_number).map(|extents| extents.of_node[node.index()].0)
+            }
+            Domain::Labels(_) => None,
+        }
+    }
+
+    /// Whether the original has more than one value. A constant column has no loss.
+    fn varies(&self) -> bool {
+        let is_wide = |(lo, hi): (f64, f64)| hi > lo;
+        // A bounded domain may have one leaf for many numbers.
+        let numbers = match self {
+            Domain::Numbers(line) => is_wide(line.domain()),
+            Domain::Taxonomy(tree) => tree.extents().is_some_and(|extents| is_wide(extents.domain)),
+            Domain::Labels(_) => false,
+        };
+        self.leaves() > 1 || numbers
+    }
+
+    /// The normalized certainty penalty of publishing the interval, 0 to 1.
     pub fn ncp(&self, lo: Code, hi: Code) -> f64 {
         match self {
             Domain::Numbers(line) => line.ncp(lo, hi),
@@ -154,8 +166,8 @@ impl Domain {
         }
     }
 
-    /// Information loss of the interval's label, as [`Domain::cell_loss`] charges it. A set counts every leaf of the
-    /// interval; a group's own set can only be smaller.
+    /// The information loss of the interval's label, see [`Domain::cell_loss`]. A set counts every
+    /// leaf of the interval; a group's set may be smaller.
     pub fn loss(&self, lo: Code, hi: Code) -> f64 {
         match self {
             Domain::Numbers(line) => line.loss(lo, hi),
@@ -165,7 +177,7 @@ impl Domain {
         }
     }
 
-    /// How the interval can be divided.
+    /// How the interval can be split.
     pub fn split_rule(&self, lo: Code, hi: Code) -> SplitRule {
         if lo == hi {
             return SplitRule::Whole;
@@ -180,11 +192,14 @@ impl Domain {
                 SplitRule::Into(children.iter().map(|&child| taxonomy.span(child)).collect())
             }
             Domain::Labels(line) if line.labels() == Labels::Set => SplitRule::Anywhere,
-            Domain::Labels(_) => SplitRule::Into((lo.0..=hi.0).map(|c| (Code(c), Code(c))).collect()),
+            Domain::Labels(_) => {
+                SplitRule::Into((lo.0..=hi.0).map(|c| (Code(c), Code(c))).collect())
+            }
         }
     }
 
-    /// Whether groups are published as sets of their own values, so that the interval alone does not tell the label.
+    /// Whether groups are published as sets of their own values, so that the label does not follow
+    /// from the interval.
     pub fn publishes_sets(&self) -> bool {
         matches!(self, Domain::Labels(line) if line.labels() == Labels::Set)
     }
@@ -208,8 +223,8 @@ impl Domain {
         }
     }
 
-    /// A key by which leaves of a taxonomy's children are ordered when they are equally small: label order, numeric
-    /// cells by lower bound, which is line order.
+    /// A sort key that breaks ties between children of equal size: their labels, or their lower
+    /// bounds for numeric cells.
     pub fn tie_key(&self, lo: Code, hi: Code) -> String {
         match self {
             Domain::Taxonomy(t) if t.extents().is_none() => t.label(t.common(lo, hi)).to_owned(),
@@ -218,25 +233,74 @@ impl Domain {
     }
 }
 
-/// Regular intervals are made of numbers and of dates, and told apart by how they are written.
+/// Builds the tree of a column with a hierarchy. Also returns the leaf of each of its codes.
+fn build_taxonomy(
+    name: &str,
+    values: &[&str],
+    spec: &ColumnSpec,
+    hierarchy: &HierarchySpec,
+    missing: Option<&str>,
+    counts: Option<&[u64]>,
+) -> Result<(Taxonomy, Vec<Code>), Misfit> {
+    let built = spec.taxonomy(hierarchy, name, values, counts.map(|c| &c[1..]));
+    let mut taxonomy = built.map_err(|error| {
+        let unfit = |v: &&str| hierarchy.is_canonical() && hierarchy.canonical(v).is_none();
+        Misfit { error, code: values.iter().position(unfit).map(|i| i as u32 + 1) }
+    })?;
+    let label = missing.unwrap_or("");
+    if missing.is_some() && taxonomy.code(label).is_none() {
+        taxonomy = taxonomy.with_leaf(label);
+    }
+    if let Some(level) = spec.min_level.filter(|&level| level > 0 && !spec.measuring) {
+        taxonomy = taxonomy
+            .coarsened_to(level as usize, missing)
+            .map_err(|error| Misfit::from(error.at(format!("columns.{name}.min_level"))))?;
+    }
+    let code = |value: &&str| {
+        let canonical = spec.leaf(hierarchy, value);
+        taxonomy.code(canonical.as_deref().unwrap_or(value))
+    };
+    let codes: Vec<Option<Code>> = values.iter().map(code).collect();
+    if let Some(first) = codes.iter().position(Option::is_none) {
+        let what = match codes.iter().filter(|code| code.is_none()).count() {
+            1 => "a value".to_owned(),
+            n => format!("{n} values"),
+        };
+        let error = Error::input(format!("column `{name}` has {what} missing from its hierarchy"))
+            .help("add the value to the hierarchy, or list it in [input] missing")
+            .at(format!("columns.{name}.hierarchy"));
+        return Err(Misfit { error, code: Some(first as u32 + 1) });
+    }
+    let of_missing = taxonomy.code(label).unwrap_or(Code(0));
+    let codes = std::iter::once(of_missing).chain(codes.into_iter().flatten()).collect();
+    Ok((taxonomy, codes))
+}
+
+/// Checks that the values of a column with regular intervals are numbers or dates of its kind.
 fn fits_kind(column: &str, kind: Option<Kind>, values: &[&str]) -> Result<()> {
     let numbers = values.iter().all(|v| crate::number::parse_number(v).is_some());
     let (message, help) = match kind {
         Some(Kind::Text) => {
-            ("is text, which has no intervals", "leave out `kind`, or choose another hierarchy")
+            ("is text, which has no intervals", "remove `kind`, or choose another hierarchy")
         }
-        Some(Kind::Date) if numbers => {
-            ("holds dates that look like numbers", "regular intervals need dates written like 2021-03-05")
-        }
-        Some(Kind::Numeric) if !numbers => {
-            ("holds a value that is not a number", "list what counts as missing in [input] missing")
+        Some(Kind::Date) if numbers => (
+            "holds dates that look like numbers",
+            "regular intervals need dates in the format 2021-03-05",
+        ),
+        Some(Kind::Numeric) if !numbers => ("holds a value that is not a number", MISSING_TEXTS),
+        _ if numbers && !values.iter().all(|v| crate::number::is_exact(v)) => {
+            return Err(
+                crate::hierarchy::intervals::not_exact(column).at(format!("columns.{column}"))
+            );
         }
         _ => return Ok(()),
     };
-    Err(Error::input(format!("column `{column}` {message}")).help(help).at(format!("columns.{column}")))
+    Err(Error::input(format!("column `{column}` {message}"))
+        .help(help)
+        .at(format!("columns.{column}")))
 }
 
-/// Numbers if all are numbers, dates if all are dates, else text.
+/// Detects the type of values: numbers if all are numbers, dates if all are dates, otherwise text.
 fn sniff(values: &[&str]) -> Kind {
     if values.is_empty() {
         Kind::Text
@@ -249,7 +313,10 @@ fn sniff(values: &[&str]) -> Kind {
     }
 }
 
-const _: () = assert!(MISSING == 0, "encoding maps put the missing value first");
+const _: () = assert!(MISSING == 0, "the code of a missing value is the first");
+
+/// Help for a column with values of another type.
+const MISSING_TEXTS: &str = "list texts that mean a missing value in [input] missing";
 
 #[cfg(test)]
 mod tests {
@@ -261,18 +328,22 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_sniffed_from_the_values() {
+    fn types_are_detected_from_the_values() {
         assert_eq!(sniff(&["1", "2.5", " 3"]), Kind::Numeric);
         assert_eq!(sniff(&["02139", "10001"]), Kind::Text);
+        assert_eq!(sniff(&["7", "9007199254740993"]), Kind::Text);
         assert_eq!(sniff(&["2021-03-05"]), Kind::Date);
         assert_eq!(sniff(&["2021-03-05", "1"]), Kind::Text);
         assert_eq!(sniff(&[]), Kind::Text);
     }
 
     #[test]
-    fn a_value_missing_from_its_hierarchy_is_not_named() {
+    fn a_value_missing_from_its_hierarchy_is_not_printed() {
         let spec = ColumnSpec {
-            hierarchy: Some(crate::HierarchySpec::Arx { name: "h".into(), text: "a;*\nb;*\n".into() }),
+            hierarchy: Some(crate::HierarchySpec::Arx {
+                name: "h".into(),
+                text: "a;*\nb;*\n".into(),
+            }),
             ..ColumnSpec::default()
         };
         let misfit = Domain::build(&column(&["a", "secret"]), &spec, None).unwrap_err();
@@ -281,9 +352,12 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_missing_value_becomes_a_leaf_of_its_own() {
+    fn a_kept_missing_value_becomes_a_separate_leaf() {
         let spec = ColumnSpec {
-            hierarchy: Some(crate::HierarchySpec::Arx { name: "h".into(), text: "a;A;*\nb;A;*\n".into() }),
+            hierarchy: Some(crate::HierarchySpec::Arx {
+                name: "h".into(),
+                text: "a;A;*\nb;A;*\n".into(),
+            }),
             ..ColumnSpec::default()
         };
         let (domain, codes) = Domain::build(&column(&["a", "b"]), &spec, Some("?")).unwrap();

@@ -1,4 +1,4 @@
-//! Reading published cells back, as anybody who has the release and the hierarchies can.
+//! Parsing of published cells, using only the release and the hierarchies.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use crate::cell::set_values;
 use crate::index::{Code, NodeId};
 use crate::number::{parse_date, parse_number};
 
-/// What a published cell says about a value.
+/// The information in a published cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReadCell {
-    /// Nothing: `*`.
+    /// No information: `*`.
     Anything,
-    /// A number between these, both included.
+    /// A number in this closed range.
     Between(f64, f64),
     /// A value below this node.
     Below(NodeId),
@@ -23,11 +23,13 @@ pub enum ReadCell {
 }
 
 impl Domain {
-    /// Reads a published cell; `None` if it is not a cell of this domain.
+    /// Parses a published cell; `None` if it is not a cell of this domain.
     pub fn read(&self, text: &str) -> Option<ReadCell> {
         match self {
             Domain::Taxonomy(taxonomy) => match taxonomy.node(text) {
-                Some(node) if node == taxonomy.root() && taxonomy.leaves() > 1 => Some(ReadCell::Anything),
+                Some(node) if node == taxonomy.root() && taxonomy.leaves() > 1 => {
+                    Some(ReadCell::Anything)
+                }
                 Some(node) => Some(ReadCell::Below(node)),
                 None => (text == "*").then_some(ReadCell::Anything),
             },
@@ -43,14 +45,10 @@ impl Domain {
                 if let Some(x) = number(text) {
                     return Some(ReadCell::Between(x, x));
                 }
-                if line.limits.top.is_some()
-                    && let Some(lo) = text.strip_prefix(">=").and_then(number)
-                {
+                if let Some(lo) = text.strip_prefix(">=").and_then(number) {
                     return Some(ReadCell::Between(lo, line.domain.1.max(lo)));
                 }
-                if line.limits.bottom.is_some()
-                    && let Some(hi) = text.strip_prefix("<=").and_then(number)
-                {
+                if let Some(hi) = text.strip_prefix("<=").and_then(number) {
                     return Some(ReadCell::Between(line.domain.0.min(hi), hi));
                 }
                 let (lo, hi) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")?;
@@ -64,10 +62,12 @@ impl Domain {
                     return Some(ReadCell::OneOf(vec![code]));
                 }
                 let values = set_values(text)?;
-                // Sets are written in the order of the line, and most lie close together on it.
+                // Sets are written in the order of the leaves, and their members are mostly close
+                // together.
                 let mut next = None;
                 let code = |value: &Cow<'_, str>| {
-                    let code = next.map_or_else(|| line.code(value), |next| line.code_after(next, value))?;
+                    let code =
+                        next.map_or_else(|| line.code(value), |next| line.code_after(next, value))?;
                     next = Some(Code(code.0 + 1));
                     Some(code)
                 };
@@ -77,7 +77,7 @@ impl Domain {
         }
     }
 
-    /// Whether a cell admits the value at `code`.
+    /// Whether a cell covers the value at `code`.
     pub fn covers(&self, cell: &ReadCell, code: Code) -> bool {
         match (cell, self) {
             (ReadCell::Anything, _) => true,
@@ -97,7 +97,7 @@ impl Domain {
     /// Normalized certainty penalty of a cell.
     pub fn cell_ncp(&self, cell: &ReadCell) -> f64 {
         match (cell, self) {
-            (ReadCell::Anything, _) => f64::from(u8::from(self.leaves() > 1)),
+            (ReadCell::Anything, _) => f64::from(u8::from(self.varies())),
             (ReadCell::Between(lo, hi), Domain::Numbers(line)) => line.width(*lo, *hi),
             (ReadCell::Below(node), Domain::Taxonomy(taxonomy)) => taxonomy.ncp(*node),
             (ReadCell::OneOf(codes), Domain::Labels(line)) => line.share(codes.len() as u32),
@@ -105,13 +105,13 @@ impl Domain {
         }
     }
 
-    /// Information loss of a cell as `wang2009` defines it: for whole numbers an interval counts its values, so even a
-    /// single number of a column that varies costs something.
+    /// The information loss of a cell as `wang2009` defines it. For integers an interval counts its
+    /// values, so even a single number of a column that varies has a small loss.
     pub fn cell_loss(&self, cell: &ReadCell) -> f64 {
         let beyond_first =
             |count: u32| f64::from(count.saturating_sub(1)) / f64::from((self.leaves() - 1).max(1));
         match (cell, self) {
-            (ReadCell::Anything, _) => f64::from(u8::from(self.leaves() > 1)),
+            (ReadCell::Anything, _) => f64::from(u8::from(self.varies())),
             (ReadCell::Between(lo, hi), Domain::Numbers(line)) => {
                 let step = if matches!(line.numbers, Numbers::Reals(_)) { 0.0 } else { 1.0 };
                 crate::hierarchy::share((*lo, *hi), line.domain, step)
@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn numbers_read_back_as_intervals() {
-        let (domain, _) = Domain::build(&column(&["20", "40", "30"]), &ColumnSpec::default(), None).unwrap();
+        let (domain, _) =
+            Domain::build(&column(&["20", "40", "30"]), &ColumnSpec::default(), None).unwrap();
         assert_eq!(domain.read("[20, 40]"), Some(ReadCell::Between(20.0, 40.0)));
         assert_eq!(domain.read("20"), Some(ReadCell::Between(20.0, 20.0)));
         assert_eq!(domain.read("[40, 20]"), None);
@@ -155,11 +156,14 @@ mod tests {
     #[test]
     fn an_interval_loses_what_its_label_loses() {
         let kinds = [Some(Kind::Numeric), Some(Kind::Text), None];
-        let tree = HierarchySpec::Arx { name: "h".into(), text: "1;A;*\n2;A;*\n4;B;*\n9;C;*\n".into() };
+        let tree =
+            HierarchySpec::Arx { name: "h".into(), text: "1;A;*\n2;A;*\n4;B;*\n9;C;*\n".into() };
         for (kind, hierarchy) in kinds.into_iter().zip([None, None, Some(tree)]) {
             for missing in [None, Some("?")] {
-                let spec = ColumnSpec { kind, hierarchy: hierarchy.clone(), ..ColumnSpec::default() };
-                let (domain, _) = Domain::build(&column(&["1", "2", "4", "9"]), &spec, missing).unwrap();
+                let spec =
+                    ColumnSpec { kind, hierarchy: hierarchy.clone(), ..ColumnSpec::default() };
+                let (domain, _) =
+                    Domain::build(&column(&["1", "2", "4", "9"]), &spec, missing).unwrap();
                 for hi in 0..domain.leaves() {
                     for lo in 0..=hi {
                         let cell = domain.read(&domain.label(Code(lo), Code(hi))).unwrap();

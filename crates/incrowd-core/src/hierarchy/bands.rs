@@ -1,10 +1,11 @@
-//! Values that are intervals already, `[70-80)` or `15-19`: neighbours are joined two by two, four by four, and so on.
+//! Hierarchies over values that are intervals, `[70-80)` or `15-19`: adjacent intervals are joined
+//! by twos, by fours, and so on.
 
 use super::lint::interval;
 use super::{Extents, Taxonomy};
 use crate::error::{Error, Result};
 
-/// A band as it is written: where it begins and ends, and its text.
+/// An interval: its ends and its text.
 struct Band<'a> {
     lo: f64,
     hi: f64,
@@ -16,7 +17,7 @@ pub fn is_band(text: &str) -> bool {
     interval(text).is_some()
 }
 
-/// The bands in order; `None` if a text is none, or if two of them overlap.
+/// The bands in order; `None` if a text is not an interval, or if two of them overlap.
 fn bands<'a>(values: &[&'a str]) -> Option<Vec<Band<'a>>> {
     let band = |text: &&'a str| interval(text).map(|(lo, hi, _)| Band { lo, hi, text });
     let mut bands: Vec<Band<'_>> = values.iter().map(band).collect::<Option<_>>()?;
@@ -30,11 +31,12 @@ pub fn are_bands(values: &[&str]) -> bool {
     values.len() > 1 && bands(values).is_some()
 }
 
-/// Builds the tree over the bands in `values`. Labels are written as the values are.
+/// Builds the tree over the bands in `values`. Labels are written in the format of the values.
 pub(super) fn build(column: &str, values: &[&str]) -> Result<Taxonomy> {
     let bands = bands(values).ok_or_else(|| {
-        Error::input(format!("column `{column}` does not hold intervals that lie beside each other")).help(
-            "bands are written [70-80), 15-19, <18 or >=65; list what counts as missing in [input] missing",
+        Error::input(format!("column `{column}` does not hold disjoint intervals")).help(
+            "intervals are written [70-80), 15-19, <18 or >=65; list texts that mean a missing \
+             value in [input] missing",
         )
     })?;
     let ends = |bands: &[Band<'_>]| {
@@ -68,16 +70,21 @@ pub(super) fn build(column: &str, values: &[&str]) -> Result<Taxonomy> {
     Ok(taxonomy.with_extents(Extents { of_node, domain, integers: false }))
 }
 
-/// The beginning of the first and the end of the last, written as they are.
+/// The start of the first and the end of the last band, in their format.
 fn joined_label(first: &Band<'_>, last: &Band<'_>) -> String {
     if std::ptr::eq(first.text, last.text) {
         return first.text.to_owned();
     }
     match (first.lo.is_finite(), last.hi.is_finite()) {
         (false, false) => "*".to_owned(),
-        // `<18` and `18-29` are `<30`: what the last one ends with tells whether its end belongs to it.
+        // `<18` and `18-29` are joined to `<30` or `<=29`: the format of the last one determines
+        // whether its end is included.
         (false, true) => {
-            format!("{}{}", if interval(last.text).is_some_and(|i| i.2) { "<" } else { "<=" }, last.hi)
+            format!(
+                "{}{}",
+                if interval(last.text).is_some_and(|i| i.2) { "<" } else { "<=" },
+                last.hi
+            )
         }
         (true, false) => format!(">={}", first.lo),
         (true, true) => {
@@ -87,7 +94,8 @@ fn joined_label(first: &Band<'_>, last: &Band<'_>) -> String {
                 _ => return format!("[{}, {}]", first.lo, last.hi),
             };
             let joined = format!("{begin}{end}");
-            // Signs are written like the mark between the ends; what does not read back is written plainly.
+            // Minus signs look like the mark between the ends. A label that does not parse back to
+            // these ends is written as `[lo, hi]`.
             match interval(&joined) {
                 Some((lo, hi, _)) if lo == first.lo && hi == last.hi => joined,
                 _ => format!("[{}, {}]", first.lo, last.hi),
@@ -104,18 +112,26 @@ mod tests {
         let tree = build("age", values).unwrap();
         let up = |code: u32| {
             let leaf = tree.leaf(crate::Code(code));
-            std::iter::successors(Some(leaf), |&n| tree.parent(n)).map(|n| tree.label(n).to_owned()).collect()
+            std::iter::successors(Some(leaf), |&n| tree.parent(n))
+                .map(|n| tree.label(n).to_owned())
+                .collect()
         };
         (0..tree.leaves()).map(up).collect()
     }
 
     #[test]
-    fn neighbours_are_joined_in_their_own_spelling() {
+    fn joined_bands_are_written_like_their_parts() {
         let joined = paths(&["[70-80)", "[0-10)", "[10-20)", "[20-30)", "[30-40)"]);
         assert_eq!(joined[0], ["[0-10)", "[0-20)", "[0-40)", "*"]);
         assert_eq!(joined[4], ["[70-80)", "[70-80)", "[70-80)", "*"]);
-        assert_eq!(paths(&["<18", "18-29", "30-44", "45-64", ">=65"])[0], ["<18", "<=29", "<=64", "*"]);
-        assert_eq!(paths(&["<18", "18-29", "30-44", "45-64", ">=65"])[4], [">=65", ">=65", ">=65", "*"]);
+        assert_eq!(
+            paths(&["<18", "18-29", "30-44", "45-64", ">=65"])[0],
+            ["<18", "<=29", "<=64", "*"]
+        );
+        assert_eq!(
+            paths(&["<18", "18-29", "30-44", "45-64", ">=65"])[4],
+            [">=65", ">=65", ">=65", "*"]
+        );
         assert_eq!(paths(&["-10--5", "-4-0", "1-5"])[0], ["-10--5", "[-10, 0]", "*"]);
     }
 
@@ -129,7 +145,9 @@ mod tests {
     #[test]
     fn bands_do_not_overlap() {
         assert!(
-            are_bands(&["[0-10)", "[10-20)"]) && !are_bands(&["[0-10)", "[5-20)"]) && !are_bands(&["a", "b"])
+            are_bands(&["[0-10)", "[10-20)"])
+                && !are_bands(&["[0-10)", "[5-20)"])
+                && !are_bands(&["a", "b"])
         );
         assert!(build("age", &["0-9", "old"]).is_err());
     }

@@ -1,4 +1,5 @@
-//! A hierarchy that other columns of the table tell: every municipality lies in one district, every district in one region.
+//! Hierarchies from other columns of the table: every municipality is in one district, every
+//! district in one region.
 
 use hashbrown::HashMap;
 
@@ -6,14 +7,14 @@ use super::Taxonomy;
 use crate::error::{Error, Result};
 use crate::folded::{Folded, MISSING};
 
-/// The columns that a column's values lie in, finest first, and the paths once the table was read.
+/// The columns above a column, finest first, and the paths once they have been read from the table.
 #[derive(Clone, PartialEq)]
 pub struct Columns {
     names: Vec<String>,
     paths: Option<Vec<Vec<String>>>,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for Columns {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Columns").field("names", &self.names).finish_non_exhaustive()
@@ -34,17 +35,18 @@ impl Columns {
         &self.names
     }
 
-    /// Whether the table was read.
+    /// Whether the paths have been read.
     pub fn is_resolved(&self) -> bool {
         self.paths.is_some()
     }
 
     /// Reads the paths from a table folded over `column` and the columns above it, in this order.
     pub fn resolved(&self, column: &str, folded: &Folded) -> Result<Columns> {
-        let text =
-            |c: usize, code: u32| (code != MISSING).then(|| folded.columns[c].texts[code as usize].as_str());
+        let text = |c: usize, code: u32| {
+            (code != MISSING).then(|| folded.columns[c].texts[code as usize].as_str())
+        };
         let mut parents: Vec<HashMap<&str, Option<&str>>> = vec![HashMap::new(); self.names.len()];
-        let mut torn = vec![0u64; self.names.len()];
+        let mut conflicts = vec![0u64; self.names.len()];
         let mut order: Vec<&str> = Vec::new();
         for row in 0..folded.rows() {
             let codes = folded.row(row);
@@ -54,7 +56,8 @@ impl Columns {
                 order.push(leaf);
             }
             for (level, known) in parents.iter_mut().enumerate() {
-                let (Some(below), above) = (text(level, codes[level]), text(level + 1, codes[level + 1]))
+                let (Some(below), above) =
+                    (text(level, codes[level]), text(level + 1, codes[level + 1]))
                 else {
                     continue;
                 };
@@ -62,19 +65,21 @@ impl Columns {
                     None => {
                         known.insert(below, above);
                     }
-                    Some(before) if before != above => torn[level] += 1,
+                    Some(before) if before != above => conflicts[level] += 1,
                     Some(_) => {}
                 }
             }
         }
-        if let Some(level) = torn.iter().position(|&n| n > 0) {
+        if let Some(level) = conflicts.iter().position(|&n| n > 0) {
             let below = if level == 0 { column } else { &self.names[level - 1] };
             return Err(Error::input(format!(
-                "column `{}` does not follow from `{below}`: some of its values lie in more than one",
+                "column `{}` does not follow from `{below}`: some values of `{below}` have more \
+                 than one value there",
                 self.names[level]
             ))
             .help(
-                "a column above another has one value for each of its values; leave it out of the hierarchy",
+                "each value of a column must have exactly one value in the column above it; \
+                 remove the column from the hierarchy",
             )
             .at(format!("columns.{column}.hierarchy")));
         }
@@ -84,7 +89,7 @@ impl Columns {
             let mut path = vec![leaf.to_owned()];
             let mut below = Some(leaf);
             for known in &parents {
-                // Where a value is missing the path goes on to the root.
+                // If a value is missing, the path continues at the root.
                 below = below.and_then(|below| known.get(below).copied().flatten());
                 path.extend(below.map(str::to_owned));
             }
@@ -99,9 +104,10 @@ impl Columns {
     pub(super) fn build(&self, column: &str) -> Result<Taxonomy> {
         let Some(paths) = &self.paths else {
             return Err(Error::job(format!(
-                "the hierarchy of column `{column}` is made from other columns of the table it was made from"
+                "the hierarchy of column `{column}` is built from other columns of the original \
+                 table"
             ))
-            .help("give the original table")
+            .help("provide the original table")
             .at(format!("columns.{column}.hierarchy")));
         };
         Taxonomy::from_paths(paths)
@@ -113,7 +119,11 @@ mod tests {
     use super::*;
 
     fn folded(rows: &[[Option<&'static str>; 3]]) -> Folded {
-        Folded::from_records(&["town", "district", "region"], rows.iter().map(|r| r.to_vec()), false)
+        Folded::from_records(
+            &["town", "district", "region"],
+            rows.iter().map(|r| r.to_vec()),
+            false,
+        )
     }
 
     fn columns() -> Columns {
@@ -121,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_follow_are_a_tree() {
+    fn columns_that_determine_each_other_are_a_tree() {
         let table = folded(&[
             [Some("Aa"), Some("D1"), Some("R1")],
             [Some("Bb"), Some("D1"), Some("R1")],
@@ -141,7 +151,8 @@ mod tests {
 
     #[test]
     fn columns_that_do_not_follow_are_refused_without_a_cell() {
-        let table = folded(&[[Some("Aa"), Some("D1"), Some("R1")], [Some("Bb"), Some("D1"), Some("R2")]]);
+        let table =
+            folded(&[[Some("Aa"), Some("D1"), Some("R1")], [Some("Bb"), Some("D1"), Some("R2")]]);
         let error = columns().resolved("town", &table).unwrap_err();
         assert!(error.message().starts_with("column `region` does not follow from `district`"));
         assert!(!error.message().contains("R2"));

@@ -20,8 +20,12 @@ pub enum Step {
 
 impl Step {
     /// All steps, finest first, with their names in a job file.
-    pub const ALL: [(&'static str, Step); 4] =
-        [("month", Step::Month), ("quarter", Step::Quarter), ("year", Step::Year), ("decade", Step::Decade)];
+    pub const ALL: [(&'static str, Step); 4] = [
+        ("month", Step::Month),
+        ("quarter", Step::Quarter),
+        ("year", Step::Year),
+        ("decade", Step::Decade),
+    ];
 
     fn label(self, date: Date) -> String {
         match self {
@@ -32,7 +36,27 @@ impl Step {
         }
     }
 
-    /// First and last day of the step that holds `date`, in days since 1970-01-01.
+    /// First and last day of the step with this label, in days since 1970-01-01.
+    pub fn extent_of(label: &str) -> Option<(f64, f64)> {
+        let number = |text: &str| {
+            text.parse::<i32>().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
+        };
+        let (step, year, month) = match (label.strip_suffix('s'), label.split_once('-')) {
+            (Some(decade), None) => (Step::Decade, number(decade)?, 1),
+            (None, None) => (Step::Year, number(label)?, 1),
+            (None, Some((year, rest))) => match rest.strip_prefix('Q') {
+                Some(quarter) => {
+                    (Step::Quarter, number(year)?, (number(quarter)?.clamp(1, 4) - 1) * 3 + 1)
+                }
+                None => (Step::Month, number(year)?, number(rest)?),
+            },
+            _ => return None,
+        };
+        let date = Date::new(year, u8::try_from(month).ok()?, 1)?;
+        (step.label(date) == label).then(|| step.extent(date))
+    }
+
+    /// First and last day of the step that contains `date`, in days since 1970-01-01.
     fn extent(self, date: Date) -> (f64, f64) {
         let (first_month, months) = match self {
             Step::Month => (date.month(), 1),
@@ -44,23 +68,25 @@ impl Step {
         let first = Date::new(year, first_month, 1).unwrap_or(date);
         let next = i32::from(first_month) - 1 + months;
         let after = Date::new(year + next / 12, (next % 12) as u8 + 1, 1);
-        // After the last year that can be written comes nothing.
+        // There is no date after the last year.
         let last = after.map_or(Date::of_days(i32::MAX).days(), |after| after.days() - 1);
         (f64::from(first.days()), f64::from(last))
     }
 }
 
-/// Which steps a column uses, finest first.
+/// The steps of a column, finest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dates {
     steps: Vec<Step>,
 }
 
 impl Dates {
-    /// Checks that steps ascend and that at least one is there.
+    /// Checks that the steps ascend and that there is at least one.
     pub fn new(steps: Vec<Step>) -> Result<Dates> {
         if steps.is_empty() || steps.windows(2).any(|w| w[0] >= w[1]) {
-            return Err(Error::job("date levels must ascend: some of month, quarter, year, decade"));
+            return Err(Error::job(
+                "date levels must ascend: some of month, quarter, year, decade",
+            ));
         }
         Ok(Dates { steps })
     }
@@ -68,6 +94,11 @@ impl Dates {
     /// Month, quarter, year and decade.
     pub fn all() -> Dates {
         Dates { steps: Step::ALL.map(|(_, step)| step).to_vec() }
+    }
+
+    /// The steps, finest first.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
     }
 
     /// Builds the tree over the dates in `values`.
@@ -99,7 +130,9 @@ impl Dates {
         }
         let taxonomy = Taxonomy::from_paths(&paths)?;
         let of_node = (0..taxonomy.node_count())
-            .map(|i| extents.get(taxonomy.label(crate::NodeId(i as u32))).copied().unwrap_or(domain))
+            .map(|i| {
+                extents.get(taxonomy.label(crate::NodeId(i as u32))).copied().unwrap_or(domain)
+            })
             .collect();
         Ok(taxonomy.with_extents(Extents { of_node, domain, integers: true }))
     }
@@ -115,7 +148,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_climb_to_decades() {
+    fn a_label_has_a_first_and_last_day() {
+        let days = |label: &str| {
+            Step::extent_of(label).map(|(first, last)| {
+                [first, last].map(|day| Date::of_days(day as i32)).map(|d| (d.year(), d.month()))
+            })
+        };
+        assert_eq!(days("2021-03"), Some([(2021, 3), (2021, 3)]));
+        assert_eq!(days("2021-Q4"), Some([(2021, 10), (2021, 12)]));
+        assert_eq!(days("2021"), Some([(2021, 1), (2021, 12)]));
+        assert_eq!(days("2020s"), Some([(2020, 1), (2029, 12)]));
+        for none in [
+            "2021-13",
+            "2021-Q5",
+            "2021-3",
+            "21",
+            "2021s",
+            "+2021",
+            "2021-03-04",
+            "",
+            "*",
+            "{2021, 2022}",
+        ] {
+            assert_eq!(days(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn days_are_generalized_to_decades() {
         let t = Dates::all();
         let t = t.build(
             "born",

@@ -1,25 +1,29 @@
-//! Numeric intervals: of fixed width, each level a multiple of the one below, or with cut points of one's own.
+//! Numeric intervals: of fixed width, where each level joins intervals of the one below, or with
+//! given cut points.
 
 use super::{Extents, Taxonomy};
 use crate::error::{Error, Result};
 use crate::limits::Limits;
-use crate::number::{Number, parse_number};
+use crate::number::{Number, is_exact, parse_number};
+use crate::value_key::value_key;
 
-/// A recipe for numeric intervals.
+/// The definition of numeric intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intervals {
-    /// Cells `[origin + i*width, origin + (i+1)*width)`; each further level joins `factor` cells of the one below.
+    /// Cells `[origin + i*width, origin + (i+1)*width)`; each further level joins `factor` cells of
+    /// the one below.
     Fixed {
         /// Width of the finest intervals.
         width: f64,
-        /// Where one of the cells begins.
+        /// The start of one of the cells.
         origin: f64,
-        /// How many levels there are between the values and the root.
+        /// The number of levels between the values and the root.
         levels: u32,
-        /// How many cells the next level joins.
+        /// The number of cells that the next level joins.
         factor: u32,
     },
-    /// Cut points per level, finest first; each coarser level keeps some of the cuts of the finer one.
+    /// Cut points per level, finest first; each coarser level has a subset of the cuts of the finer
+    /// one.
     Cuts(Vec<Vec<f64>>),
 }
 
@@ -40,16 +44,16 @@ impl Intervals {
         if levels.is_empty() || levels.iter().any(Vec::is_empty) {
             return Err(Error::job("`cuts` needs at least one list with at least one cut point"));
         }
-        if levels
-            .iter()
-            .any(|cuts| cuts.windows(2).any(|w| w[0] >= w[1]) || cuts.iter().any(|c| !c.is_finite()))
-        {
+        if levels.iter().any(|cuts| {
+            cuts.windows(2).any(|w| w[0] >= w[1]) || cuts.iter().any(|c| !c.is_finite())
+        }) {
             return Err(Error::job("the cut points of a level must ascend"));
         }
         for pair in levels.windows(2) {
             if let Some(stray) = pair[1].iter().find(|cut| !pair[0].contains(cut)) {
                 return Err(Error::job(format!(
-                    "cut point {stray} of a coarser level is not a cut point of the finer level before it"
+                    "cut point {stray} of a coarser level is not a cut point of the finer level \
+                     before it"
                 )));
             }
         }
@@ -58,29 +62,57 @@ impl Intervals {
 
     /// Builds the tree over the numbers in `values`.
     pub fn build(&self, column: &str, values: &[&str]) -> Result<Taxonomy> {
-        self.build_within(column, values, Limits::default())
+        self.build_within(column, values, Limits::default(), false)
     }
 
-    /// The same with numbers from a bound on as one leaf. Intervals that reach a bound are open beyond it.
-    pub(crate) fn build_within(&self, column: &str, values: &[&str], limits: Limits) -> Result<Taxonomy> {
+    /// Builds the tree with all numbers beyond a bound as one leaf. Intervals that reach a bound
+    /// are unbounded beyond it. For measuring, the numbers beyond a bound are leaves below a node
+    /// with the bound's label.
+    pub(crate) fn build_within(
+        &self,
+        column: &str,
+        values: &[&str],
+        limits: Limits,
+        measuring: bool,
+    ) -> Result<Taxonomy> {
         let mut leaves = Vec::with_capacity(values.len());
+        let mut domain: Option<(f64, f64)> = None;
         for value in values {
             let (label, x) = leaf(value).ok_or_else(|| not_numeric(column))?;
-            leaves.push(limits.label(x).map_or((label, x), |label| (label, limits.clamp(x))));
+            // For a rounded number it is undecided whether it reaches a bound.
+            if limits != Limits::default() && !is_exact(value) {
+                return Err(not_exact(column));
+            }
+            domain = Some(domain.map_or((x, x), |(lo, hi)| (lo.min(x), hi.max(x))));
+            leaves.push(match limits.label(x) {
+                Some(bound) if measuring => (label, x, Some(bound)),
+                Some(bound) => (bound, limits.clamp(x), None),
+                None => (label, x, None),
+            });
         }
-        leaves.sort_by(|a, b| a.1.total_cmp(&b.1));
+        leaves.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
         leaves.dedup_by(|a, b| a.0 == b.0);
         let integers = values.iter().all(|v| matches!(parse_number(v), Some(Number::Integer(_))));
-        let (Some(first), Some(last)) = (leaves.first(), leaves.last()) else {
-            return Err(Error::input(format!("column `{column}` has no numbers to make intervals of")));
+        // The range of the numbers without bounds; losses are shares of it.
+        let Some(domain) = domain else {
+            return Err(Error::input(format!(
+                "column `{column}` has no numbers to make intervals of"
+            )));
         };
-        let domain = (first.1, last.1);
+        let beyond = |bound: &str, x: f64| {
+            if bound.starts_with('>') { (x, domain.1) } else { (domain.0, x) }
+        };
         let mut paths = Vec::with_capacity(leaves.len());
         let mut cells = hashbrown::HashMap::new();
-        for (label, x) in &leaves {
+        for (label, x, bound) in &leaves {
             let mut path = vec![label.clone()];
+            let x = limits.clamp(*x);
+            if let Some(bound) = bound {
+                cells.insert(bound.clone(), beyond(bound, x));
+                path.push(bound.clone());
+            }
             for level in 0..self.levels() {
-                let cell = open(self.cell(level, *x).ok_or_else(|| too_narrow(column))?, limits);
+                let cell = open(self.cell(level, x).ok_or_else(|| too_narrow(column))?, limits);
                 let name = self.label(cell, integers);
                 let closed = if integers { (cell.0.ceil(), cell.1.ceil() - 1.0) } else { cell };
                 let extent = (closed.0.max(domain.0), closed.1.min(domain.1));
@@ -97,9 +129,9 @@ impl Intervals {
             let node = crate::NodeId(i as u32);
             let label = taxonomy.label(node);
             *extent = if taxonomy.children(node).is_empty() {
-                let bound = label.trim_start_matches(['<', '>', '=']);
-                let x = parse_number(bound).map_or(0.0, Number::as_f64);
-                (x, x)
+                let number = label.trim_start_matches(['<', '>', '=']);
+                let x = parse_number(number).map_or(0.0, Number::as_f64);
+                if number.len() < label.len() { beyond(label, x) } else { (x, x) }
             } else {
                 cells[label]
             };
@@ -114,7 +146,8 @@ impl Intervals {
         }
     }
 
-    /// The half-open cell that holds `x`; `None` if cells of this width cannot be told apart where `x` lies.
+    /// The half-open cell that contains `x`; `None` if cells of this width cannot be distinguished
+    /// near `x`.
     fn cell(&self, level: usize, x: f64) -> Option<(f64, f64)> {
         Some(match self {
             Intervals::Fixed { width, origin, factor, .. } => {
@@ -126,11 +159,12 @@ impl Intervals {
                 if estimate.is_nan() || estimate.abs() >= EXACT {
                     return None;
                 }
-                // Rounding may put a number on the wrong side of an edge; the edges as published decide. Where rounding moves
-                // an edge by more than a cell, the cells have no names of their own.
+                // Rounding may put a number on the wrong side of an edge; the published edges
+                // decide. If rounding moves an edge by more than a cell, the cells cannot be
+                // distinguished.
                 let holds = |i: &f64| (edge(*i)..edge(i + 1.0)).contains(&x);
                 let finest = [estimate, estimate - 1.0, estimate + 1.0].into_iter().find(holds)?;
-                // A cell of more joined ones than a number can count reaches from the origin to an end of the line.
+                // If `joined` overflows, the cell reaches from the origin to infinity.
                 let joined = f64::from(*factor).powi(level as i32);
                 let i = (finest / joined).floor();
                 (edge(i * joined), edge((i + 1.0) * joined))
@@ -149,7 +183,7 @@ impl Intervals {
             (false, false) => "*".to_owned(),
             (false, _) => format!("<{hi}"),
             (_, false) => format!(">={lo}"),
-            // A whole number above `lo - 1` is at least the next whole number from `lo` on.
+            // The integers of `[lo, hi)` are those from `ceil(lo)` to `ceil(hi) - 1`.
             _ if integers && hi.ceil() - 1.0 <= lo.ceil() => format!("{}", lo.ceil()),
             _ if integers => format!("[{}, {}]", lo.ceil(), hi.ceil() - 1.0),
             _ => format!("[{lo}, {hi}]"),
@@ -157,38 +191,56 @@ impl Intervals {
     }
 }
 
-/// The cell without the end that lies beyond a bound.
+/// The cell without the end that is beyond a bound.
 fn open((lo, hi): (f64, f64), limits: Limits) -> (f64, f64) {
     let hi = if limits.top.is_some_and(|top| hi > top) { f64::INFINITY } else { hi };
     let lo = if limits.bottom.is_some_and(|bottom| lo <= bottom) { f64::NEG_INFINITY } else { lo };
     (lo, hi)
 }
 
-/// A whole number from here on is not exactly a float.
+/// 2^53: greater integers are not all exact as floats.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 fn too_narrow(column: &str) -> Error {
-    Error::input(format!("column `{column}` holds a number for which its intervals are too narrow: they could not be told apart"))
-        .help("take wider intervals or cut points, or list what counts as missing in [input] missing")
-        .at(format!("columns.{column}.hierarchy"))
+    Error::input(format!(
+        "column `{column}` holds a number for which its intervals are too narrow: they cannot be \
+         distinguished"
+    ))
+    .help(
+        "use wider intervals or cut points, or list texts that mean a missing value in \
+             [input] missing",
+    )
+    .at(format!("columns.{column}.hierarchy"))
 }
 
-/// The number rounded to twelve significant digits, so that 0.35 is not published as 0.35000000000000003.
+/// The number rounded to twelve significant digits, so that 0.35 is not published as
+/// 0.35000000000000003.
 pub(super) fn significant(x: f64) -> f64 {
     format!("{x:.11e}").parse().unwrap_or(x)
 }
 
-/// The canonical label of a number and its value.
+/// The canonical label of a number and its value. A number that is not exact as a float keeps all
+/// its digits.
 pub(crate) fn leaf(text: &str) -> Option<(String, f64)> {
     Some(match parse_number(text)? {
+        number if !is_exact(text) => (value_key(text).into_owned(), number.as_f64()),
         Number::Integer(n) => (n.to_string(), n as f64),
         Number::Real(x) => (x.to_string(), x),
     })
 }
 
+/// The error about a number that is not exact as a float.
+pub(crate) fn not_exact(column: &str) -> Error {
+    Error::input(format!(
+        "column `{column}` holds a number with more digits than are computed with: it would be \
+         rounded"
+    ))
+    .help("round it beforehand, set kind = \"text\", or give the column intervals as a hierarchy")
+}
+
 pub(crate) fn not_numeric(column: &str) -> Error {
     Error::input(format!("column `{column}` holds a value that is not a number"))
-        .help("list what counts as missing in [input] missing, or give the column another hierarchy")
+        .help("list texts that mean a missing value in [input] missing, or use another hierarchy")
 }
 
 #[cfg(test)]
@@ -213,7 +265,7 @@ mod tests {
         assert_eq!(t.loss(node), 5.0 / 74.0);
     }
 
-    /// The obvious way: walk from the origin, cell by cell.
+    /// The slow twin: goes from the origin, cell by cell.
     fn walked(width: f64, origin: f64, x: f64) -> (f64, f64) {
         let mut i = 0.0;
         let edge = |i: f64| significant(origin + i * width);
@@ -228,8 +280,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn the_cell_is_the_one_a_walk_finds(tenths in -20_000i32..20_000, width in 1u32..300, origin in -50i32..50) {
-            let (x, width, origin) = (f64::from(tenths) / 10.0, f64::from(width) / 10.0, f64::from(origin) / 10.0);
+        fn the_cell_agrees_with_the_slow_twin(
+            tenths in -20_000i32..20_000,
+            width in 1u32..300,
+            origin in -50i32..50,
+        ) {
+            let [x, width, origin] =
+                [f64::from(tenths), f64::from(width), f64::from(origin)].map(|n| n / 10.0);
             let intervals = Intervals::fixed(width, origin, 3, 3).unwrap();
             proptest::prop_assert_eq!(intervals.cell(0, x), Some(walked(width, origin, x)));
             for level in 1..3 {
@@ -249,15 +306,19 @@ mod tests {
             (1.0, ["-1.7e308", "1.7e308", "0"]),
             (1e-300, ["1", "2", "3"]),
         ] {
-            let error = Intervals::fixed(width, 0.0, 3, 2).unwrap().build("age", &values).unwrap_err();
+            let error =
+                Intervals::fixed(width, 0.0, 3, 2).unwrap().build("age", &values).unwrap_err();
             assert!(error.message().contains("too narrow"), "{error}");
         }
-        // Milliseconds have thirteen digits, and whole edges are exact.
+        // Timestamps in milliseconds have thirteen digits, and integer edges are exact.
         let t = Intervals::fixed(5.0, 0.0, 1, 2).unwrap();
         let t = t.build("t", &["1600000000001", "1600000000004", "1600000000005"]).unwrap();
         assert_eq!(common(&t, "1600000000001", "1600000000004"), "[1600000000000, 1600000000004]");
-        // More levels than a number can count.
-        let t = Intervals::fixed(1.0, 0.0, 32, u32::MAX).unwrap().build("x", &["-3", "3", "5"]).unwrap();
+        // More levels than a float can count.
+        let t = Intervals::fixed(1.0, 0.0, 32, u32::MAX)
+            .unwrap()
+            .build("x", &["-3", "3", "5"])
+            .unwrap();
         assert_eq!(common(&t, "3", "5"), "[0, 4294967294]");
         assert_eq!(common(&t, "-3", "5"), "*");
     }
@@ -275,8 +336,11 @@ mod tests {
     }
 
     #[test]
-    fn reals_share_end_points_and_spellings_unite() {
-        let t = Intervals::fixed(0.5, 0.0, 1, 2).unwrap().build("x", &["0.10", "0.1", "0.4", "0.5"]).unwrap();
+    fn reals_share_end_points_and_spellings_are_merged() {
+        let t = Intervals::fixed(0.5, 0.0, 1, 2)
+            .unwrap()
+            .build("x", &["0.10", "0.1", "0.4", "0.5"])
+            .unwrap();
         assert_eq!(t.leaves(), 3);
         assert_eq!(common(&t, "0.1", "0.4"), "[0, 0.5]");
         assert!(Intervals::fixed(0.0, 0.0, 1, 2).is_err());

@@ -1,9 +1,10 @@
-//! Masking characters one by one, for codes whose first (or last) characters mean most: `47906`, `4790*`, `479**`, …
+//! Masks characters one by one, for codes in which the first (or last) characters denote the larger
+//! unit: `47906`, `4790*`, `479**`, …
 
 use super::Taxonomy;
 use crate::error::Result;
 
-/// Which end is masked first.
+/// The end that is masked first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     /// `47906` becomes `4790*`.
@@ -15,15 +16,15 @@ pub enum From {
 /// A masking rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mask {
-    /// The character that replaces what is hidden.
+    /// The character that replaces masked ones.
     pub char: char,
-    /// Which end is masked first.
+    /// The end that is masked first.
     pub from: From,
 }
 
 impl Mask {
-    /// Builds the tree over `values`. Shorter values count as padded, so a label does not tell the length of what it
-    /// hides. The root is `*`.
+    /// Builds the tree over `values`. Shorter values count as padded, so a label does not reveal
+    /// the length of its values. The root is `*`.
     pub fn build(&self, values: &[&str]) -> Result<Taxonomy> {
         let longest = values.iter().map(|v| v.chars().count()).max().unwrap_or(0);
         let mut sorted: Vec<&str> = values.to_vec();
@@ -32,7 +33,8 @@ impl Mask {
             From::Left => v.chars().rev().collect(),
         });
         sorted.dedup();
-        let paths: Vec<Vec<String>> = sorted.iter().map(|value| self.path(value, longest)).collect();
+        let paths: Vec<Vec<String>> =
+            sorted.iter().map(|value| self.path(value, longest)).collect();
         Taxonomy::from_paths(&paths)
     }
 

@@ -1,7 +1,7 @@
-//! Hierarchies: how a value may be generalized.
+//! Hierarchies: how values are generalized.
 //!
-//! Whatever its source, a hierarchy becomes a [`Taxonomy`]: a tree whose leaves stand on a line in depth-first order,
-//! so that every node is an interval of leaves. One file for each way of making one.
+//! Every hierarchy becomes a [`Taxonomy`]: a tree whose leaves are numbered in depth-first order,
+//! so that every node is an interval of leaves. There is one file for each kind of hierarchy.
 
 pub mod arx;
 pub mod bands;
@@ -20,7 +20,7 @@ pub use taxonomy::{Extents, Taxonomy};
 
 use crate::error::{Error, Result};
 
-/// A recipe for a hierarchy, before the column's values are known.
+/// The definition of a hierarchy, independent of the column's values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HierarchySpec {
     /// The lines of an ARX-style file, `leaf;level1;…;root`.
@@ -34,15 +34,15 @@ pub enum HierarchySpec {
     Nested(nested::Tree),
     /// Characters masked from one end, for codes such as zip codes.
     Mask(mask::Mask),
-    /// Numeric intervals of fixed width or with cut points of one's own.
+    /// Numeric intervals of fixed width or with given cut points.
     Intervals(intervals::Intervals),
     /// Day, month, quarter, year, decade.
     Dates(dates::Dates),
-    /// Values that are intervals already, joined with their neighbours.
+    /// Values that are intervals, joined with adjacent ones.
     Bands,
-    /// A classification known by the structure of its codes.
+    /// A classification derived from the structure of its codes.
     Known(known::Known),
-    /// Other columns of the table, each of which follows from the one before.
+    /// Other columns of the table, each of which is determined by the one before.
     Columns(columns::Columns),
     /// Regular intervals whose width follows from the column's range.
     Mdr(mdr::Mdr),
@@ -54,7 +54,8 @@ impl HierarchySpec {
         self.build_counted(column, values, None, None)
     }
 
-    /// The same, told how many records have each value and what the column's whole range is, for recipes that ask.
+    /// Builds the taxonomy, with the number of records per value and the whole range of the column,
+    /// for hierarchies that depend on them.
     pub fn build_counted(
         &self,
         column: &str,
@@ -81,10 +82,13 @@ impl HierarchySpec {
 
     /// Whether leaves have a canonical spelling.
     pub fn is_canonical(&self) -> bool {
-        matches!(self, HierarchySpec::Intervals(_) | HierarchySpec::Dates(_) | HierarchySpec::Mdr(_))
+        matches!(
+            self,
+            HierarchySpec::Intervals(_) | HierarchySpec::Dates(_) | HierarchySpec::Mdr(_)
+        )
     }
 
-    /// The canonical spelling of a number or date, so that `07` finds the leaf `7`.
+    /// The canonical spelling of a number or date: `07` has the leaf `7`.
     pub fn canonical(&self, text: &str) -> Option<String> {
         match self {
             HierarchySpec::Intervals(_) => intervals::leaf(text).map(|(label, _)| label),

@@ -8,7 +8,7 @@
 use super::Taxonomy;
 use crate::error::{Error, Result};
 
-/// An inner node's children in the order written.
+/// The tree, with children in the order of the document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     name: String,
@@ -17,7 +17,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads a TOML document.
+    /// Parses a TOML document.
     pub fn parse(name: &str, text: &str) -> Result<Tree> {
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
             Error::input(format!("hierarchy `{name}` is not TOML: {}", e.message()))
@@ -25,7 +25,7 @@ impl Tree {
         Tree::from_table(name, &table)
     }
 
-    /// Reads a TOML table. A table that has the single key `*` is the tree with its root written out.
+    /// Reads a TOML table. A table with the single key `*` is a tree with an explicit root.
     pub fn from_table(name: &str, table: &toml::Table) -> Result<Tree> {
         let mut paths = Vec::new();
         let mut above = vec!["*".to_owned()];
@@ -45,7 +45,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Where the tree was read from.
+    /// The name of the file or setting that defines the tree.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -90,7 +90,8 @@ fn walk(
             Ok(())
         }
         _ => Err(Error::input(format!(
-            "hierarchy `{name}`: a label on level {} must be a table (more levels) or a list (values)",
+            "hierarchy `{name}`: a label on level {} must be a table (more levels) or a list \
+             (values)",
             above.len() - 1
         ))),
     }
@@ -102,17 +103,25 @@ mod tests {
 
     #[test]
     fn reads_tables_and_lists() {
-        let tree =
-            Tree::parse("t", "\"N. AMERICA\" = [\"USA\", \"Canada\"]\n[ASIA]\nEast = [\"Japan\"]\n").unwrap();
+        let tree = Tree::parse(
+            "t",
+            "\"N. AMERICA\" = [\"USA\", \"Canada\"]\n[ASIA]\nEast = [\"Japan\"]\n",
+        )
+        .unwrap();
         let t = tree.build().unwrap();
         assert_eq!(t.leaves(), 3);
-        assert_eq!(t.label(t.common(t.code("USA").unwrap(), t.code("Canada").unwrap())), "N. AMERICA");
+        assert_eq!(
+            t.label(t.common(t.code("USA").unwrap(), t.code("Canada").unwrap())),
+            "N. AMERICA"
+        );
         assert_eq!(t.label(t.root()), "*");
     }
 
     #[test]
     fn refuses_a_value_listed_twice_and_a_bare_word() {
-        assert!(Tree::parse("t", "A = [\"x\"]\nB = [\"x\"]").unwrap_err().message().contains("twice"));
+        assert!(
+            Tree::parse("t", "A = [\"x\"]\nB = [\"x\"]").unwrap_err().message().contains("twice")
+        );
         assert!(Tree::parse("t", "A = \"x\"").unwrap_err().message().contains("must be a table"));
     }
 }

@@ -1,4 +1,4 @@
-//! A tree of labels over a line of leaves.
+//! A tree of labels whose leaves are an ordered domain.
 
 use hashbrown::HashMap;
 
@@ -15,19 +15,20 @@ struct Node {
     last: u32,
 }
 
-/// Numeric meaning of a taxonomy whose nodes are intervals of numbers or dates.
+/// The numeric intervals of a taxonomy whose nodes are intervals of numbers or dates.
 #[derive(Clone, Debug)]
 pub struct Extents {
-    /// The closed interval each node stands for, by node.
+    /// The closed interval of each node.
     pub of_node: Vec<(f64, f64)>,
     /// The column's whole range.
     pub domain: (f64, f64),
-    /// Whether the column holds whole numbers.
+    /// Whether the column contains integers only.
     pub integers: bool,
 }
 
-/// A tree whose leaves are numbered depth first, children in order of first appearance. Every node is the interval
-/// of its leaves, and the lowest common ancestor of a set is that of its first and last leaf.
+/// A tree whose leaves are numbered depth first, children in order of first appearance. Every node
+/// is the interval of its leaves, and the lowest common ancestor of a set is that of its first and
+/// last leaf.
 #[derive(Clone)]
 pub struct Taxonomy {
     nodes: Vec<Node>,
@@ -36,15 +37,16 @@ pub struct Taxonomy {
     labels: HashMap<String, NodeId>,
     height: usize,
     extents: Option<Extents>,
-    /// The grid of a tree of regular intervals. The values are leaves then, but the finest that is published is a cell.
+    /// The grid of a tree of regular intervals. The values are leaves then, but the finest
+    /// published nodes are cells.
     grid: Option<Grid>,
-    /// How many levels above the values the finest lies that is published.
-    least: usize,
-    /// A leaf that is published as itself all the same: a missing value.
-    open: Option<NodeId>,
+    /// The number of levels of the finest published nodes above the values.
+    min_level: usize,
+    /// A leaf that is published itself nevertheless: the missing value.
+    missing: Option<NodeId>,
 }
 
-// Cells must not reach logs.
+// Does not print cells: debug output ends up in logs.
 impl std::fmt::Debug for Taxonomy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Taxonomy")
@@ -57,7 +59,8 @@ impl std::fmt::Debug for Taxonomy {
 const ROOT: NodeId = NodeId(0);
 
 impl Taxonomy {
-    /// Builds the tree from one path per leaf, each from the leaf up to the common root. Paths may differ in length.
+    /// Builds the tree from one path per leaf, each from the leaf up to the common root. Paths may
+    /// differ in length.
     pub fn from_paths(paths: &[Vec<String>]) -> Result<Taxonomy> {
         let mut nodes: Vec<Node> = Vec::new();
         let mut known: HashMap<(Option<NodeId>, &str, bool), NodeId> = HashMap::new();
@@ -77,7 +80,7 @@ impl Taxonomy {
             }
             let mut parent = None;
             for (depth, label) in path.iter().rev().enumerate() {
-                // A leaf never doubles as an inner node of the same label.
+                // A leaf and an inner node with the same label are different nodes.
                 let is_leaf = depth + 1 == path.len();
                 let node = *known.entry((parent, label.as_str(), is_leaf)).or_insert_with(|| {
                     let id = NodeId(nodes.len() as u32);
@@ -124,17 +127,28 @@ impl Taxonomy {
             .collect();
         let mut labels: HashMap<String, NodeId> = HashMap::new();
         for (i, node) in nodes.iter().enumerate() {
-            // A reader who meets an ambiguous label must assume the node that says least.
+            // An ambiguous label is read as the node with the most leaves: the least information.
             let width = |id: &NodeId| nodes[id.index()].last - nodes[id.index()].first;
             let entry = labels.entry(node.label.clone()).or_insert(NodeId(i as u32));
             if node.last - node.first >= width(entry) {
                 *entry = NodeId(i as u32);
             }
         }
-        Taxonomy { nodes, leaves, codes, labels, height, extents: None, grid: None, least: 0, open: None }
+        Taxonomy {
+            nodes,
+            leaves,
+            codes,
+            labels,
+            height,
+            extents: None,
+            grid: None,
+            min_level: 0,
+            missing: None,
+        }
     }
 
-    /// Gives the nodes a numeric meaning; information loss is then measured in widths instead of leaves.
+    /// Sets the numeric intervals of the nodes. Information loss is then measured in widths instead
+    /// of leaves.
     #[must_use]
     pub(crate) fn with_extents(mut self, extents: Extents) -> Taxonomy {
         debug_assert_eq!(extents.of_node.len(), self.nodes.len());
@@ -142,12 +156,12 @@ impl Taxonomy {
         self
     }
 
-    /// The numeric meaning of the nodes, if they have one.
+    /// The numeric intervals of the nodes, if they have them.
     pub fn extents(&self) -> Option<&Extents> {
         self.extents.as_ref()
     }
 
-    /// Makes the parents of the values the finest that is published.
+    /// Makes the parents of the values the finest published nodes.
     #[must_use]
     pub(super) fn with_grid(mut self, grid: Grid) -> Taxonomy {
         self.grid = Some(grid);
@@ -156,7 +170,7 @@ impl Taxonomy {
         self
     }
 
-    /// A value below a cell is not published, so nothing that is read can be it.
+    /// Removes the labels of values below a cell: they are not published, so no cell can be one.
     fn hide_values(&mut self) {
         for leaf in &self.leaves {
             let node = &self.nodes[leaf.index()];
@@ -172,13 +186,13 @@ impl Taxonomy {
         }
     }
 
-    /// The grid, if the tree is one of regular intervals.
+    /// The grid of a tree of regular intervals.
     pub fn grid(&self) -> Option<&Grid> {
         self.grid.as_ref()
     }
 
-    /// The same tree of which nothing is published that lies fewer than `level` steps above a value. A branch that has not so
-    /// many steps is published as the root. The leaf `missing` stays what it is.
+    /// The tree without published nodes fewer than `level` steps above a value. Shorter branches
+    /// are published as the root. The leaf `missing` stays published.
     pub(crate) fn coarsened_to(mut self, level: usize, missing: Option<&str>) -> Result<Taxonomy> {
         if level > self.height {
             return Err(Error::job(format!(
@@ -186,8 +200,8 @@ impl Taxonomy {
                 self.height
             )));
         }
-        self.open = missing.and_then(|label| self.code(label)).map(|code| self.leaf(code));
-        self.least = level;
+        self.missing = missing.and_then(|label| self.code(label)).map(|code| self.leaf(code));
+        self.min_level = level;
         self.height = (self.height - level).max(1);
         let mut visible = vec![false; self.nodes.len()];
         for code in 0..self.leaves() {
@@ -205,13 +219,13 @@ impl Taxonomy {
         Ok(self)
     }
 
-    /// The finest node a leaf can be published as: itself, or its cell in a tree of regular intervals.
+    /// The finest published node of a leaf: itself, or its cell in a tree of regular intervals.
     fn finest(&self, code: Code) -> NodeId {
         let leaf = self.leaves[code.index()];
-        if self.least > 0 && self.open != Some(leaf) {
+        if self.min_level > 0 && self.missing != Some(leaf) {
             let mut up = std::iter::successors(Some(leaf), |&n| self.parent(n));
-            let mut node = up.nth(self.least).unwrap_or(ROOT);
-            // A cell of a tree of regular intervals is a value of it.
+            let mut node = up.nth(self.min_level).unwrap_or(ROOT);
+            // In a tree of regular intervals the cells are level 0.
             if self.grid.is_some() {
                 node = self.parent(node).unwrap_or(ROOT);
             }
@@ -223,7 +237,8 @@ impl Taxonomy {
         }
     }
 
-    /// Adds a leaf directly below the root, last on the line. Used for missing values a hierarchy does not list.
+    /// Adds a leaf as the last child of the root, for missing values that the hierarchy does not
+    /// list.
     #[must_use]
     pub fn with_leaf(self, label: &str) -> Taxonomy {
         let Taxonomy { mut nodes, height, extents, grid, .. } = self;
@@ -248,17 +263,17 @@ impl Taxonomy {
         grown
     }
 
-    /// How many leaves there are.
+    /// The number of leaves.
     pub fn leaves(&self) -> u32 {
         self.leaves.len() as u32
     }
 
-    /// How many nodes there are; their ids count from the root, which is 0.
+    /// The number of nodes; the root has the id 0.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// How many steps lead from the deepest leaf to the root.
+    /// The number of steps from the deepest leaf to the root.
     pub fn height(&self) -> usize {
         self.height
     }
@@ -268,17 +283,17 @@ impl Taxonomy {
         ROOT
     }
 
-    /// The position of a value on the line.
+    /// The code of a value.
     pub fn code(&self, value: &str) -> Option<Code> {
         self.codes.get(value).copied()
     }
 
-    /// The node with this label; of several, the one with most leaves.
+    /// The node with this label; if there are several, the one with the most leaves.
     pub fn node(&self, label: &str) -> Option<NodeId> {
         self.labels.get(label).copied()
     }
 
-    /// The leaf node at a position.
+    /// The leaf node of a code.
     pub fn leaf(&self, code: Code) -> NodeId {
         self.leaves[code.index()]
     }
@@ -293,18 +308,19 @@ impl Taxonomy {
         self.nodes[node.index()].parent
     }
 
-    /// A node's children in leaf order. The values in a cell of a tree of regular intervals are not its children.
+    /// A node's published children in leaf order. The values in a cell of a tree of regular
+    /// intervals are not among them.
     pub fn children(&self, node: NodeId) -> &[NodeId] {
         let children = &self.nodes[node.index()].children;
         let is_leaf = |child: &NodeId| self.nodes[child.index()].children.is_empty();
         let is_cell = self.grid.is_some() && node != ROOT && children.first().is_some_and(is_leaf);
-        // The steps to the first leaf tell: whatever is divided further is published alike.
+        // The depth of the first leaf decides whether the children are published.
         let hidden = || {
             let below = |n: &NodeId| self.nodes[n.index()].children.first().copied();
             let steps = std::iter::successors(Some(node), below).count() - 1;
-            node != ROOT && steps <= self.least
+            node != ROOT && steps <= self.min_level
         };
-        if is_cell || (self.least > 0 && hidden()) { &[] } else { children }
+        if is_cell || (self.min_level > 0 && hidden()) { &[] } else { children }
     }
 
     /// The first and the last leaf below a node.
@@ -313,7 +329,7 @@ impl Taxonomy {
         (Code(n.first), Code(n.last))
     }
 
-    /// How many leaves lie below a node; a leaf counts itself.
+    /// The number of leaves below a node; 1 for a leaf.
     pub fn width(&self, node: NodeId) -> u32 {
         let n = &self.nodes[node.index()];
         n.last - n.first + 1
@@ -332,8 +348,9 @@ impl Taxonomy {
         node
     }
 
-    /// The node that stands for a leaf at a level: 0 is the leaf itself (or its finest cell), [`Taxonomy::height`] the root. Where a branch
-    /// is shorter than the tree, the leaf stands for itself until its first ancestor.
+    /// The ancestor of a leaf at a level: 0 is the leaf itself (or its finest cell),
+    /// [`Taxonomy::height`] the root. In a branch shorter than the tree, the leaf is used for the
+    /// missing levels.
     pub fn at_level(&self, code: Code, level: usize) -> NodeId {
         let mut path = vec![self.finest(code)];
         while let Some(parent) = self.nodes[path[path.len() - 1].index()].parent {
@@ -343,13 +360,11 @@ impl Taxonomy {
         path[level.saturating_sub(skipped).min(path.len() - 1)]
     }
 
-    /// Normalized certainty penalty of a node: 0 for a leaf; else its share of the leaves, or of the numeric domain.
+    /// The normalized certainty penalty of a node: 0 for a leaf, otherwise its share of the leaves
+    /// or of the numeric domain.
     pub fn ncp(&self, node: NodeId) -> f64 {
-        if self.width(node) == 1 && self.children(node).is_empty() && self.grid.is_none() && self.least == 0 {
-            return 0.0;
-        }
         if node == ROOT {
-            return if self.leaves.len() == 1 { 0.0 } else { 1.0 };
+            return if self.varies() { 1.0 } else { 0.0 };
         }
         match &self.extents {
             Some(e) => share(e.of_node[node.index()], e.domain, 0.0),
@@ -358,12 +373,26 @@ impl Taxonomy {
         }
     }
 
-    /// Information loss of `wang2009`: leaves beyond the first, or the numeric width for intervals.
+    /// Whether the original has more than one value; one leaf may represent all numbers beyond a
+    /// bound.
+    fn varies(&self) -> bool {
+        self.leaves.len() > 1 || self.extents.as_ref().is_some_and(|e| e.domain.1 > e.domain.0)
+    }
+
+    /// The information loss of `wang2009`: leaves beyond the first, or the numeric width for
+    /// intervals.
     pub fn loss(&self, node: NodeId) -> f64 {
         match &self.extents {
             Some(e) if node != ROOT => {
                 let step = if e.integers { 1.0 } else { 0.0 };
                 share(e.of_node[node.index()], e.domain, step)
+            }
+            _ if node == ROOT => {
+                if self.varies() {
+                    1.0
+                } else {
+                    0.0
+                }
             }
             _ if self.leaves.len() <= 1 => 0.0,
             _ => f64::from(self.width(node) - 1) / (self.leaves.len() - 1) as f64,
@@ -385,9 +414,10 @@ mod tests {
     }
 
     #[test]
-    fn a_unary_chain_costs_nothing() {
+    fn a_node_with_one_leaf_has_no_loss() {
         let t =
-            Taxonomy::from_paths(&paths(&[&["a", "A", "*"], &["b", "B", "*"], &["c", "B", "*"]])).unwrap();
+            Taxonomy::from_paths(&paths(&[&["a", "A", "*"], &["b", "B", "*"], &["c", "B", "*"]]))
+                .unwrap();
         let a = t.node("A").unwrap();
         assert_eq!((t.width(a), t.ncp(a), t.loss(a)), (1, 0.0, 0.0));
         assert_eq!(t.ncp(t.node("B").unwrap()), 2.0 / 3.0);
@@ -397,22 +427,31 @@ mod tests {
     fn ragged_branches_keep_the_leaf_until_its_first_ancestor() {
         let t = Taxonomy::from_paths(&paths(&[&["a", "A1", "A", "*"], &["b", "*"]])).unwrap();
         let b = t.code("b").unwrap();
-        assert_eq!((0..=3).map(|l| t.label(t.at_level(b, l))).collect::<Vec<_>>(), ["b", "b", "b", "*"]);
+        assert_eq!(
+            (0..=3).map(|l| t.label(t.at_level(b, l))).collect::<Vec<_>>(),
+            ["b", "b", "b", "*"]
+        );
         let a = t.code("a").unwrap();
-        assert_eq!((0..=3).map(|l| t.label(t.at_level(a, l))).collect::<Vec<_>>(), ["a", "A1", "A", "*"]);
+        assert_eq!(
+            (0..=3).map(|l| t.label(t.at_level(a, l))).collect::<Vec<_>>(),
+            ["a", "A1", "A", "*"]
+        );
     }
 
     #[test]
     fn an_ambiguous_label_reads_as_the_wider_node() {
         let t =
-            Taxonomy::from_paths(&paths(&[&["x", "x", "*"], &["y", "x", "*"], &["z", "z", "*"]])).unwrap();
+            Taxonomy::from_paths(&paths(&[&["x", "x", "*"], &["y", "x", "*"], &["z", "z", "*"]]))
+                .unwrap();
         assert_eq!(t.width(t.node("x").unwrap()), 2);
         assert_eq!(t.code("x"), Some(Code(0)));
     }
 
     #[test]
     fn a_leaf_can_be_added_below_the_root() {
-        let t = Taxonomy::from_paths(&paths(&[&["a", "A", "*"], &["b", "A", "*"]])).unwrap().with_leaf("?");
+        let t = Taxonomy::from_paths(&paths(&[&["a", "A", "*"], &["b", "A", "*"]]))
+            .unwrap()
+            .with_leaf("?");
         assert_eq!(t.code("?"), Some(Code(2)));
         assert_eq!(t.common(Code(1), Code(2)), t.root());
         assert_eq!(t.label(t.common(Code(0), Code(1))), "A");

@@ -7,8 +7,9 @@ use super::{Better, Card};
 pub(super) const CARD: Card = Card {
     name: "average_class_size",
     paper: "lefevre2006",
-    about: "Published records per group. With k-anonymity it is at least k; the closer to k, the less was merged \
-            needlessly.",
+    about: "\
+        Published records per group. With k-anonymity it is at least k; a value near k means that \
+        little was merged unnecessarily.",
     better: Better::Lower,
     measure: |tally| {
         if tally.group_sizes.is_empty() {

@@ -1,7 +1,7 @@
-//! What a promise cost: measures of a release against the domains of its original.
+//! Measures of information loss: a release compared with the domains of its original.
 //!
-//! Each metric is one file with a [`Card`]; [`METRICS`] lists them. All read a [`Tally`], which is made from the released
-//! cells alone, never from what an algorithm believes it did.
+//! Each metric is one file with a [`Card`]; [`METRICS`] lists them. All use a [`Tally`], which is
+//! computed from the released cells only, never from the internal state of an algorithm.
 
 mod average_class_size;
 mod discernibility;
@@ -14,7 +14,7 @@ mod weighted_ncp;
 
 use crate::card::Better;
 
-/// Every metric incrowd knows. A new metric is one file and one line here.
+/// All metrics. A new metric is one file and one line here.
 pub const METRICS: &[&Card] = &[
     &ncp::CARD,
     &entropy_loss::CARD,
@@ -32,11 +32,11 @@ pub struct Card {
     pub name: &'static str,
     /// The paper's key in `docs/papers.md`.
     pub paper: &'static str,
-    /// What it measures and how to read it.
+    /// The definition and interpretation.
     pub about: &'static str,
-    /// Which end of its scale is the good one.
+    /// The preferred direction.
     pub better: Better,
-    /// Computes it.
+    /// Computes the metric.
     pub measure: fn(&Tally) -> f64,
 }
 
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Card {
     }
 }
 
-/// What one quasi-identifier lost, summed over the published records.
+/// The loss of one quasi-identifier, summed over the published records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnTally {
     /// The column's name.
@@ -55,15 +55,15 @@ pub struct ColumnTally {
     pub ncp: f64,
     /// Sum of the cells' information losses as `wang2009` defines them.
     pub loss: f64,
-    /// How many steps the cells lie below the roots, added up.
+    /// Sum of the cells' depths below the roots.
     pub depth: u64,
-    /// How many steps the values of the original lie below the roots, added up over all its records.
+    /// Sum over all records of the original of the depths of their values below the roots.
     pub leaf_depth: u64,
-    /// How many bits are missing to tell the values from the cells, added up; no number if that is not known.
+    /// Sum of the bits needed to determine the values from the cells; NaN if unknown.
     pub open_bits: f64,
-    /// How many would be missing if nothing were published.
+    /// Sum of these bits if nothing were published.
     pub all_bits: f64,
-    /// How much the column's loss weighs against that of the others.
+    /// The importance of the column in the loss.
     pub weight: f64,
 }
 
@@ -82,21 +82,21 @@ impl Default for ColumnTally {
     }
 }
 
-/// What all metrics are computed from.
+/// The input of all metrics.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
     /// The quasi-identifiers.
     pub columns: Vec<ColumnTally>,
-    /// The sizes of the groups a reader sees, in no order that means anything.
+    /// The sizes of the groups in the release, in any order.
     pub group_sizes: Vec<u64>,
-    /// How many records are published.
+    /// The number of published records.
     pub published: u64,
-    /// How many were left out to keep the promise.
+    /// The number of suppressed records.
     pub suppressed: u64,
 }
 
 impl Tally {
-    /// Average penalty of the cells of one column, suppressed records counting as fully lost.
+    /// Average penalty of the cells of one column; suppressed records count as fully lost.
     pub fn column_ncp(&self, column: &ColumnTally) -> f64 {
         let records = self.published + self.suppressed;
         if records == 0 { 0.0 } else { (column.ncp + self.suppressed as f64) / records as f64 }

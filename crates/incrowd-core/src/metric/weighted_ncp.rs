@@ -1,15 +1,17 @@
 //! Normalized certainty penalty, columns weighted.
 //!
-//! Paper: `liu-itri`, section II.A, after `xu2006`. The penalties of a column count as often as its weight says, and the sum
-//! is divided by the weights. With equal weights it is the plain penalty.
+//! Paper: `liu-itri`, section II.A, after `xu2006`. The penalties are averaged over the columns
+//! with their weights. With equal weights it is the unweighted penalty.
 
 use super::{Better, Card, Tally};
 
 pub(super) const CARD: Card = Card {
     name: "weighted_ncp",
     paper: "liu-itri",
-    about: "Normalized certainty penalty where a column counts as much as the `weight` the job gives it, 1 if it gives none. \
-            0 is the original table, 1 says nothing any more. Without weights it equals `ncp`.",
+    about: "\
+        Normalized certainty penalty, averaged over the columns with the `weight` set in the job, \
+        1 by default. 0 is the original table, 1 is full suppression. Without weights it equals \
+        `ncp`.",
     better: Better::Lower,
     measure: rate,
 };
@@ -29,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_heavy_column_counts_more() {
+    fn a_column_with_greater_weight_counts_more() {
         let column = |ncp, weight| ColumnTally { ncp, weight, ..ColumnTally::default() };
         let columns = vec![column(4.0, 3.0), column(0.0, 1.0)];
         let tally = Tally { columns, published: 4, ..Tally::default() };

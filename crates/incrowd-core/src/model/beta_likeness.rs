@@ -1,15 +1,16 @@
 //! β-likeness, basic and enhanced.
 //!
-//! Paper: `cao2012`, Definitions 2 (basic) and 3 (enhanced) as printed there. With p the share of a value in the whole
-//! release and q its share in a group, for every value with q > p: (q − p)/p ≤ β, and for enhanced β-likeness
-//! (q − p)/p ≤ min(β, −ln p).
+//! Paper: `cao2012`, Definitions 2 (basic) and 3 (enhanced) as printed there. With p the share of a
+//! value in the whole release and q its share in a group, for every value with q > p: (q − p)/p ≤
+//! β, and for enhanced β-likeness (q − p)/p ≤ min(β, −ln p).
 //!
-//! Where we differ: basic likeness is decided in integers; the logarithm is rounded against the publisher.
+//! Where we differ: basic likeness is decided in integers; the logarithm is rounded to the strict
+//! side.
 
 use super::presence::Presence;
-use super::running::{Range, Ranges, Running, Shares, Within, first_true};
-use super::watched::Watched;
-use super::{BoundModel, Card, Kind, Model, Need, ON, Survives, Verdict};
+use super::running::{IncrementalShares, Range, Ranges, Running, Shares, first_true};
+use super::target::TargetColumn;
+use super::{BoundModel, Card, Model, Need, ON, Survives, Variant, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -20,12 +21,15 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "beta-likeness",
     paper: "cao2012",
-    promise: "In every group the share of each sensitive value exceeds its share in the whole release by at most beta times \
-              that share, so no rare value becomes much more likely; enhanced likeness also caps the gain of frequent \
-              values.",
-    limits: "It bounds what is gained, not what is lost: a value may vanish from a group. Values that mean nearly the same \
-             are bounded one by one. The reference is the release itself, which is the adversary's prior only if nothing \
-             better is known. With large beta, basic likeness lets frequent values become certain.",
+    promise: "\
+        In every group the share of each sensitive value exceeds its share in the whole release \
+        by at most beta times that share, so no rare value becomes much more likely; enhanced \
+        likeness also limits the gain of frequent values.",
+    limits: "\
+        It bounds gains, not losses: a value may be absent from a group. Values with nearly the \
+        same meaning are bounded separately. The reference is the release itself, which is the \
+        adversary's prior only if nothing better is known. With large beta, basic likeness lets \
+        frequent values become certain.",
     params: &[
         Param {
             name: "beta",
@@ -37,28 +41,36 @@ pub(super) const CARD: Card = Card {
             name: "kind",
             kind: ParamKind::Choice(&["enhanced", "basic"]),
             default: Some("enhanced"),
-            about: "whether the gain is also capped by the value's own information, -ln of its share",
+            about: "\
+                whether the gain is also limited by the value's own information, -ln of its share",
         },
         ON,
     ],
-    kinds: &[
-        Kind {
+    variants: &[
+        Variant {
             param: "kind",
             value: "enhanced",
-            promise: "In every group the share of each value of {on} exceeds its share in the whole release by at most {beta} \
-                      times that share, so no rare value becomes much more likely; the gain of frequent values is also capped by -ln of their share.",
-            limits: "It bounds what is gained, not what is lost: a value may vanish from a group. Values that mean nearly the \
-                     same are bounded one by one. The reference is the release itself, which is the adversary's prior only if \
-                     nothing better is known.",
+            promise: "\
+                In every group the share of each value of {on} exceeds its share in the whole \
+                release by at most {beta} times that share, so no rare value becomes much more \
+                likely; the gain of frequent values is also limited by -ln of their share.",
+            limits: "\
+                It bounds gains, not losses: a value may be absent from a group. Values with \
+                nearly the same meaning are bounded separately. The reference is the release \
+                itself, which is the adversary's prior only if nothing better is known.",
         },
-        Kind {
+        Variant {
             param: "kind",
             value: "basic",
-            promise: "In every group the share of each value of {on} exceeds its share in the whole release by at most {beta} \
-                      times that share, so no rare value becomes much more likely.",
-            limits: "It bounds what is gained, not what is lost: a value may vanish from a group. Values that mean nearly the \
-                     same are bounded one by one. The reference is the release itself, which is the adversary's prior only if \
-                     nothing better is known. With large beta it lets frequent values become certain.",
+            promise: "\
+                In every group the share of each value of {on} exceeds its share in the whole \
+                release by at most {beta} times that share, so no rare value becomes much more \
+                likely.",
+            limits: "\
+                It bounds gains, not losses: a value may be absent from a group. Values with \
+                nearly the same meaning are bounded separately. The reference is the release \
+                itself, which is the adversary's prior only if nothing better is known. With \
+                large beta it lets frequent values become certain.",
         },
     ],
     needs: &[Need::Sensitive],
@@ -85,29 +97,37 @@ impl Model for BetaLikeness {
     }
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
-        let (watched, _) = Watched::find(data, &self.on)?;
-        let overall = watched.overall(data);
+        let (target, _) = TargetColumn::find(data, &self.on)?;
+        let overall = target.overall(data);
         let (beta, exact) = (self.beta, Decimal::of(self.beta));
         let (records, ranges) = (data.people(), Ranges::new(overall.len()));
-        Ok(Box::new(Bound { beta, exact, enhanced: self.enhanced, overall, records, watched, ranges }))
+        Ok(Box::new(BoundBetaLikeness {
+            beta,
+            exact,
+            enhanced: self.enhanced,
+            overall,
+            records,
+            target,
+            ranges,
+        }))
     }
 }
 
-/// So many shares are judged at most to tell how small a group can be.
+/// Maximum number of evaluated shares when the smallest possible group size is computed.
 const MOST_JUDGED: u64 = 1 << 14;
 
 #[derive(Debug)]
-struct Bound {
+struct BoundBetaLikeness {
     beta: f64,
     exact: Decimal,
     enhanced: bool,
     overall: Vec<u64>,
     records: u64,
-    watched: Watched,
+    target: TargetColumn,
     ranges: Ranges,
 }
 
-impl Bound {
+impl BoundBetaLikeness {
     fn judge(&self, code: u32, in_group: u64, group: u64) -> Verdict {
         let overall = self.overall[code as usize];
         // (q − p)/p = gained / base, in integers.
@@ -122,41 +142,45 @@ impl Bound {
     }
 }
 
-impl BoundModel for Bound {
+impl BoundModel for BoundBetaLikeness {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let (histogram, size) = (self.watched.holders(group), self.watched.size(group));
+        let (histogram, size) = (self.target.holders(group), self.target.size(group));
         let judged = histogram.entries().iter().map(|&(code, n)| self.judge(code, n, size));
         let nothing = Verdict::at_most("greatest relative gain of a value", 0.0, self.beta, true);
         judged.reduce(Verdict::and).unwrap_or(nothing)
     }
 
-    fn looks_at(&self) -> Option<usize> {
-        Some(self.watched.column)
+    fn sensitive_column(&self) -> Option<usize> {
+        Some(self.target.column)
     }
 
-    /// As many records as the values may have together.
+    /// The smallest n for which the greatest admitted counts of all values sum to at least n.
     fn fewest_records(&self) -> u64 {
-        let there = || (0..self.overall.len() as u32).filter(|&code| self.overall[code as usize] > 0);
-        let tries = MOST_JUDGED / there().count().max(1) as u64;
-        let most = |code: u32, n: u64| first_true(1, n + 1, |count| !self.allows(code, count, n)) - 1;
-        let fits = |n: &u64| there().map(|code| most(code, *n)).sum::<u64>() >= *n;
+        let present =
+            || (0..self.overall.len() as u32).filter(|&code| self.overall[code as usize] > 0);
+        let tries = MOST_JUDGED / present().count().max(1) as u64;
+        let most =
+            |code: u32, n: u64| first_true(1, n + 1, |count| !self.allows(code, count, n)) - 1;
+        let fits = |n: &u64| present().map(|code| most(code, *n)).sum::<u64>() >= *n;
         (1..=tries).find(fits).unwrap_or(tries + 1)
     }
 
-    /// No value has more than 1 + β times its share, so those of a group have 1/(1 + β) of all records together.
+    /// No value has more than 1 + β times its overall share, so the overall shares of a group's
+    /// values sum to at least 1/(1 + β).
     fn presence(&self) -> Option<Presence> {
         let all = self.records;
-        let least = first_true(1, all, |there| self.exact.at_most((all - there).into(), there.into()));
-        Presence::new(&self.watched, least, |code| self.overall[code as usize])
+        let least = first_true(1, all, |part| self.exact.at_most((all - part).into(), part.into()));
+        Presence::new(&self.target, least, |code| self.overall[code as usize])
     }
 
     fn running(&self) -> Option<Box<dyn Running + '_>> {
-        Some(Box::new(Within::new(&self.watched, 0, self)))
+        Some(Box::new(IncrementalShares::new(&self.target, 0, self)))
     }
 }
 
-/// A larger group has a smaller share of the value, so it is admitted from some number of records on.
-impl Shares for Bound {
+/// The share of a value falls with the size of the group, so a count is admitted from some number
+/// of records on.
+impl Shares for BoundBetaLikeness {
     fn allows(&self, code: u32, count: u64, records: u64) -> bool {
         self.judge(code, count, records).holds
     }

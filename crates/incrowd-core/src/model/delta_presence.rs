@@ -1,12 +1,14 @@
 //! δ-presence.
 //!
-//! Paper: `nergiz2007`, Definition 2 as printed there. For every person of a public population table, the probability that
-//! the person is in the private table lies between δ_min and δ_max, given the release: that is, for every group, its records
-//! over the people its cells cover.
+//! Paper: `nergiz2007`, Definition 2 as printed there. For every person of a public population
+//! table, the probability that the person is in the private table, given the release, is between
+//! δ_min and δ_max. For every group this is the number of its records divided by the number of
+//! people its cells cover.
 //!
-//! Where we differ: the paper generalizes the population with the table, so groups are disjoint; here people are counted by
-//! reading the published cells, and where cells overlap each group is judged alone. People whom no cell covers are certainly
-//! absent, which breaks any δ_min above 0. Since overlapping groups can cover the same people, the promise is not said to
+//! Where we differ: the paper generalizes the population together with the table, so groups are
+//! disjoint. Here people are counted by evaluating the published cells; if cells overlap, each
+//! group is judged separately. People that no cell covers are certainly absent, which violates any
+//! δ_min above 0. Overlapping groups can cover the same people, so the model is not declared to
 //! survive merging.
 
 use super::unit::Unit;
@@ -21,11 +23,14 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "delta-presence",
     paper: "nergiz2007",
-    promise: "Whoever finds a person of the population table in the release cannot tell whether the person's record is in \
-              it: the probability stays between delta_min and delta_max.",
-    limits: "It assumes that the population table lists everybody in the sample and that all people a cell covers are \
-             equally likely to be in it. Where published ranges overlap, a person covered by two groups is judged in each \
-             alone. It says nothing about sensitive values, nor about telling records apart.",
+    promise: "\
+        An adversary who finds a person of the population table in the release cannot tell \
+        whether the person's record is in it: the probability is between delta_min and delta_max.",
+    limits: "\
+        It assumes that the population table contains everybody in the sample and that all people \
+        a cell covers are equally likely to be in it. If published ranges overlap, a person \
+        covered by two groups is judged in each separately. It does not protect sensitive values, \
+        nor does it prevent that records are told apart.",
     params: &[
         Param {
             name: "delta_min",
@@ -40,15 +45,14 @@ pub(super) const CARD: Card = Card {
             about: "the greatest probability of being in the table",
         },
     ],
-    kinds: &[],
+    variants: &[],
     needs: &[Need::Population],
     survives: Survives { merging: false, overlapping: false, suppressing: false },
     make: |params| {
         let (min, max) = (params.number("delta_min"), params.number("delta_max"));
         if min > max {
-            return Err(
-                Error::job(format!("delta_min = {min} is greater than delta_max = {max}")).at("delta_min")
-            );
+            return Err(Error::job(format!("delta_min = {min} is greater than delta_max = {max}"))
+                .at("delta_min"));
         }
         Ok(Box::new(DeltaPresence { min, max }))
     },
@@ -66,18 +70,18 @@ impl Model for DeltaPresence {
     }
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
-        Ok(Box::new(Bound { min: self.min, max: self.max, unit: Unit::of(data) }))
+        Ok(Box::new(BoundDeltaPresence { min: self.min, max: self.max, unit: Unit::of(data) }))
     }
 }
 
 #[derive(Debug)]
-struct Bound {
+struct BoundDeltaPresence {
     min: f64,
     max: f64,
     unit: Unit,
 }
 
-impl BoundModel for Bound {
+impl BoundModel for BoundDeltaPresence {
     fn admits(&self, group: &GroupSummary) -> Verdict {
         let (part, whole) = (u128::from(self.unit.size(group)), u128::from(group.population));
         if part == 0 && whole == 0 {

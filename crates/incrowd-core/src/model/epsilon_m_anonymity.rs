@@ -1,15 +1,15 @@
 //! (ε,m)-anonymity, for numeric sensitive values.
 //!
-//! Paper: `li2008`, Definitions 2 and 3 as printed there. For every record of a group, at most 1/m of the group's records
-//! have a number in the neighbourhood of the record's own: within ε of it (absolute), or within the share ε of it
-//! (relative).
+//! Paper: `li2008`, Definitions 2 and 3 as printed there. For every record of a group, at most 1/m
+//! of the group's records have a number in the neighbourhood of the record's own: within ε of it
+//! (absolute), or within the share ε of it (relative).
 //!
-//! Where we differ: neighbourhoods are rounded outwards. The promise does not survive merging: {0, 100} and {−1, 1} are
-//! fine for ε = 1, m = 2, and together three of their four numbers lie within 1 of 0. What no grouping can keep is told
-//! from the most frequent number alone.
+//! Where we differ: neighbourhoods are rounded outwards. The model does not survive merging: for ε
+//! = 1 and m = 2, {0, 100} and {−1, 1} are admitted, but three of their four numbers are within 1
+//! of 0. The necessary condition on the whole table uses only the most frequent number.
 
-use super::watched::Watched;
-use super::{BoundModel, Card, Kind, Model, Need, ON, Survives, Verdict};
+use super::target::TargetColumn;
+use super::{BoundModel, Card, Model, Need, ON, Survives, Variant, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -19,23 +19,27 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "epsilon-m-anonymity",
     paper: "li2008",
-    promise: "In every group, at most one record in m has a number within epsilon of any record's own, so nobody's number \
-              is known within epsilon with more confidence than 1/m.",
-    limits: "Merging two groups that keep it may break it, so searches that rely on merging refuse it. It bounds the \
-             confidence after the release, not how much it rose. Numbers must be spread: a value that more than one record \
-             in m shares (a salary of 0) makes it unreachable.",
+    promise: "\
+        In every group, at most one record in m has a number within epsilon of any record's own, \
+        so a person's number is not known within epsilon with more confidence than 1/m.",
+    limits: "\
+        Merging two admitted groups may violate it, so algorithms that rely on merging refuse it. \
+        It bounds the confidence after the release, not how much it rose. Numbers must be spread: \
+        a value that more than one record in m shares (a salary of 0) makes it unsatisfiable.",
     params: &[
         Param {
             name: "epsilon",
             kind: ParamKind::Number(0.0, f64::MAX),
             default: None,
-            about: "how near numbers count as the same, in the column's own unit or, relative, as a share",
+            about: "\
+                the size of the neighbourhood, in the unit of the column or, if relative, as a \
+                share",
         },
         Param {
             name: "m",
             kind: ParamKind::Count(1),
             default: None,
-            about: "at most one record in m may be that near",
+            about: "at most one record in m may be in a neighbourhood",
         },
         Param {
             name: "neighbourhood",
@@ -45,22 +49,30 @@ pub(super) const CARD: Card = Card {
         },
         ON,
     ],
-    kinds: &[
-        Kind {
+    variants: &[
+        Variant {
             param: "neighbourhood",
             value: "absolute",
-            promise: "In every group at most one record in {m} has a number of {on} within {epsilon} of any record's own, so \
-                      nobody's number is known that nearly with more confidence than 1/{m}.",
-            limits: "It bounds the confidence after the release, not how much it rose. Numbers must be spread: a value that \
-                     more than one record in {m} shares (a salary of 0) makes it unreachable.",
+            promise: "\
+                In every group at most one record in {m} has a number of {on} within {epsilon} of \
+                any record's own, so a person's number is not known that precisely with more \
+                confidence than 1/{m}.",
+            limits: "\
+                It bounds the confidence after the release, not how much it rose. Numbers must be \
+                spread: a value that more than one record in {m} shares (a salary of 0) makes it \
+                unsatisfiable.",
         },
-        Kind {
+        Variant {
             param: "neighbourhood",
             value: "relative",
-            promise: "In every group at most one record in {m} has a number of {on} within {epsilon} times the number of any record's own, so \
-                      nobody's number is known that nearly with more confidence than 1/{m}.",
-            limits: "It bounds the confidence after the release, not how much it rose. Numbers must be spread: a value that \
-                     more than one record in {m} shares (a salary of 0) makes it unreachable.",
+            promise: "\
+                In every group at most one record in {m} has a number of {on} that differs from \
+                any record's own by at most {epsilon} times that number, so a person's number is \
+                not known that precisely with more confidence than 1/{m}.",
+            limits: "\
+                It bounds the confidence after the release, not how much it rose. Numbers must be \
+                spread: a value that more than one record in {m} shares (a salary of 0) makes it \
+                unsatisfiable.",
         },
     ],
     needs: &[Need::Sensitive],
@@ -89,30 +101,31 @@ impl Model for EpsilonM {
     }
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
-        let (watched, column) = Watched::find(data, &self.on)?;
+        let (target, column) = TargetColumn::find(data, &self.on)?;
         let numbers = column.numbers().map_err(|e| e.at("on"))?.to_vec();
-        Ok(Box::new(Bound { model: self.clone(), numbers, watched }))
+        Ok(Box::new(BoundEpsilonM { model: self.clone(), numbers, target }))
     }
 }
 
 #[derive(Debug)]
-struct Bound {
+struct BoundEpsilonM {
     model: EpsilonM,
     numbers: Vec<f64>,
-    watched: Watched,
+    target: TargetColumn,
 }
 
-impl Bound {
+impl BoundEpsilonM {
     fn verdict(&self, most: u64, records: u64) -> Verdict {
         let share = if records == 0 { 0.0 } else { most as f64 / records as f64 };
         let holds = u128::from(most) * u128::from(self.model.m) <= u128::from(records);
         Verdict::at_most("greatest share of near numbers", share, 1.0 / self.model.m as f64, holds)
     }
 
-    /// The neighbourhood of a number, rounded outwards: by as much as reading the decimals of the number, of epsilon and of
-    /// a neighbour as binary fractions can have moved its ends.
+    /// The neighbourhood of a number, rounded outwards by the greatest error from representing the
+    /// number, epsilon and a neighbour as binary fractions.
     fn around(&self, x: f64) -> (f64, f64) {
-        let width = if self.model.relative { x.abs() * self.model.epsilon } else { self.model.epsilon };
+        let width =
+            if self.model.relative { x.abs() * self.model.epsilon } else { self.model.epsilon };
         if width == 0.0 {
             return (x, x);
         }
@@ -120,10 +133,10 @@ impl Bound {
         (x - width - slack, x + width + slack)
     }
 
-    /// How many persons at most have some number in the neighbourhood of one number.
+    /// The greatest number of persons with a number in the neighbourhood of one number.
     fn most_persons(&self, group: &GroupSummary) -> u64 {
         let (mut numbers, mut persons): (Vec<(f64, usize)>, usize) = (Vec::new(), 0);
-        self.watched.each_person(group, |values| {
+        self.target.each_person(group, |values| {
             numbers.extend(values.iter().map(|&(code, _)| (self.numbers[code as usize], persons)));
             persons += 1;
         });
@@ -133,7 +146,8 @@ impl Bound {
             let first = numbers.partition_point(|entry| entry.0 < lo);
             (first, numbers.partition_point(|entry| entry.0 <= hi))
         });
-        // Both ends move to the right, unless a share above 1 lets a greater number reach further to the left.
+        // A sliding window: both ends move to the right. If a relative epsilon exceeds 1, the start
+        // may move to the left, and the window is counted again.
         let (mut inside, mut within, mut most) = (vec![0u32; persons], 0u64, 0);
         let (mut from, mut to) = (0, 0);
         for (first, last) in windows {
@@ -164,12 +178,12 @@ impl Bound {
     }
 }
 
-impl BoundModel for Bound {
+impl BoundModel for BoundEpsilonM {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        if self.watched.unit.persons().is_some() {
-            return self.verdict(self.most_persons(group), self.watched.size(group));
+        if self.target.unit.persons().is_some() {
+            return self.verdict(self.most_persons(group), self.target.size(group));
         }
-        let histogram = self.watched.holders(group);
+        let histogram = self.target.holders(group);
         let entries = histogram.entries().iter();
         let mut numbers: Vec<(f64, u64)> =
             entries.map(|&(code, records)| (self.numbers[code as usize], records)).collect();
@@ -191,12 +205,15 @@ impl BoundModel for Bound {
     }
 
     fn attainable(&self, whole: &GroupSummary) -> Verdict {
-        let histogram = self.watched.holders(whole);
+        let histogram = self.target.holders(whole);
         let most = histogram.entries().iter().map(|entry| entry.1).max().unwrap_or(0);
-        Verdict { what: "share of the most frequent number", ..self.verdict(most, self.watched.size(whole)) }
+        Verdict {
+            what: "share of the most frequent number",
+            ..self.verdict(most, self.target.size(whole))
+        }
     }
 
-    fn looks_at(&self) -> Option<usize> {
-        Some(self.watched.column)
+    fn sensitive_column(&self) -> Option<usize> {
+        Some(self.target.column)
     }
 }

@@ -1,11 +1,12 @@
 //! k-anonymity.
 //!
-//! Paper: `sweeney2002`, Definition 3 as printed there; `samarati2001` for the idea. Every combination of
-//! quasi-identifier cells that occurs in the release belongs to at least k records.
+//! Paper: `sweeney2002`, Definition 3 as printed there; `samarati2001` for the idea. Every
+//! combination of quasi-identifier cells that occurs in the release belongs to at least k records.
 //!
-//! Where we differ: suppressed records form no group. If the table says whose records they are, a group has at least k
-//! different persons; if not, a record counts as a person. `dominance` bounds how many of a group's records are one person's;
-//! it survives merging, because shares of at most d of two groups are a share of at most d of both together.
+//! Where we differ: suppressed records form no group. If the table has a person column, a group has
+//! at least k different persons; otherwise a record counts as a person. `dominance` bounds the
+//! share of a group's records that belong to one person. It survives merging: if the share is at
+//! most d in two groups, it is at most d in their union.
 
 use super::unit::Unit;
 use super::{BoundModel, Card, Model, Need, Survives, Verdict};
@@ -19,27 +20,31 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "k-anonymity",
     paper: "sweeney2002",
-    promise: "Every combination of published quasi-identifier cells belongs to at least k records, so linking on them \
-              narrows a person down to k candidates, never to one.",
-    limits: "It says nothing about sensitive values: a group whose members all share one disease is k-anonymous and \
-             still gives the disease away. Without `[input] person` it counts records, and k records of one person are not k \
-             people; with it, somebody who knows several records of one person may still find fewer than k (see the attack \
-             `persons`). It trusts the choice of quasi-identifiers: a linkable column left out of them undoes the promise.",
+    promise: "\
+        Every combination of published quasi-identifier cells belongs to at least k records, so \
+        linking on them leads to at least k candidates, never to one.",
+    limits: "\
+        It does not protect sensitive values: a group whose members all have the same disease is \
+        k-anonymous and still discloses the disease. Without `[input] person` it counts records, \
+        and k records of one person are not k people; with it, an adversary who knows several \
+        records of one person may still find fewer than k (see the attack `persons`). It depends \
+        on the choice of quasi-identifiers: a linkable column that is not one of them removes the \
+        protection.",
     params: &[
         Param {
             name: "k",
             kind: ParamKind::Count(1),
             default: None,
-            about: "how many records, or persons, a group has at least",
+            about: "the least number of records, or persons, of a group",
         },
         Param {
             name: "dominance",
             kind: ParamKind::Number(0.0, 1.0),
             default: Some(""),
-            about: "the greatest share of a group's records that one person may have",
+            about: "the greatest share of a group's records that belong to one person",
         },
     ],
-    kinds: &[],
+    variants: &[],
     needs: &[Need::Records],
     survives: Survives { merging: true, overlapping: true, suppressing: true },
     make: |params| {
@@ -48,7 +53,7 @@ pub(super) const CARD: Card = Card {
     },
 };
 
-/// At least k records in every group.
+/// k-anonymity: at least k records in every group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KAnonymity {
     k: u64,
@@ -58,7 +63,11 @@ pub struct KAnonymity {
 impl KAnonymity {
     /// Groups of at least `k` records, `k` at least 1.
     pub fn new(k: u64) -> Result<Self> {
-        if k == 0 { Err(Error::job("k must be at least 1")) } else { Ok(KAnonymity { k, dominance: None }) }
+        if k == 0 {
+            Err(Error::job("k must be at least 1"))
+        } else {
+            Ok(KAnonymity { k, dominance: None })
+        }
     }
 }
 
@@ -68,18 +77,18 @@ impl Model for KAnonymity {
     }
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
-        Ok(Box::new(Bound { k: self.k, dominance: self.dominance, unit: Unit::of(data) }))
+        Ok(Box::new(BoundKAnonymity { k: self.k, dominance: self.dominance, unit: Unit::of(data) }))
     }
 }
 
 #[derive(Debug)]
-struct Bound {
+struct BoundKAnonymity {
     k: u64,
     dominance: Option<f64>,
     unit: Unit,
 }
 
-impl BoundModel for Bound {
+impl BoundModel for BoundKAnonymity {
     fn admits(&self, group: &GroupSummary) -> Verdict {
         let size = self.unit.smallest_group(group, self.k);
         let Some(most) = self.dominance else { return size };
@@ -106,9 +115,12 @@ mod tests {
     #[test]
     fn admits_from_k_records_on() {
         KAnonymity::new(3).unwrap();
-        let model = Bound { k: 3, dominance: None, unit: Unit::of_records() };
+        let model = BoundKAnonymity { k: 3, dominance: None, unit: Unit::of_records() };
         for (records, holds) in [(0, false), (2, false), (3, true), (9, true)] {
-            assert_eq!(model.admits(&GroupSummary { records, ..GroupSummary::default() }).holds, holds);
+            assert_eq!(
+                model.admits(&GroupSummary { records, ..GroupSummary::default() }).holds,
+                holds
+            );
         }
         assert!(KAnonymity::new(0).is_err());
     }

@@ -1,14 +1,15 @@
 //! (k,e)-anonymity, for numeric sensitive values.
 //!
-//! Paper: `zhang2007`, the definition of (k,e)-anonymity. Every group has at least k different values of the sensitive
-//! column, and its greatest value is at least e above its least.
+//! Paper: `zhang2007`, the definition of (k,e)-anonymity. Every group has at least k different
+//! values of the sensitive column, and its greatest value is at least e above its least.
 //!
-//! Where we differ: the difference is rounded down, so that e is never reached by rounding alone. Where a person may have
-//! several records, the numbers that one record of each person can have are meant: at least k different ones whichever are
-//! chosen, and e is kept by the smallest range that holds some number of every person.
+//! Where we differ: the difference is rounded down, so that e is never reached by rounding alone.
+//! If a person may have several records, the model must hold for every choice of one record per
+//! person: at least k different values, and e is compared with the smallest range that contains
+//! some number of every person.
 
 use super::l_diversity::fewest_values;
-use super::watched::Watched;
+use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
@@ -19,30 +20,39 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "k-e-anonymity",
     paper: "zhang2007",
-    promise: "Every group has at least k different numbers in the sensitive column, the greatest at least e above the \
-              least, so a person's number is not known more closely than within e.",
-    limits: "It looks at the extremes only: ninety-nine salaries between 3000 and 3100 and one of 90000 span 87000 and give \
-             the ninety-nine away. `epsilon-m-anonymity` is the answer to that.",
+    promise: "\
+        Every group has at least k different numbers in the sensitive column, the greatest at \
+        least e above the least, so a person's number is not known more precisely than within e.",
+    limits: "\
+        It depends on the extremes only: ninety-nine salaries between 3000 and 3100 and one of \
+        90000 span 87000 and disclose the ninety-nine. `epsilon-m-anonymity` protects against \
+        that.",
     params: &[
         Param {
             name: "k",
             kind: ParamKind::Count(1),
             default: None,
-            about: "how many different numbers at least",
+            about: "the least number of different numbers",
         },
         Param {
             name: "e",
             kind: ParamKind::Number(0.0, f64::MAX),
             default: None,
-            about: "how far the greatest number is above the least, in the column's own unit (days for dates)",
+            about: "\
+                the least difference of the greatest and the least number, in the unit of the \
+                column (days for dates)",
         },
         ON,
     ],
-    kinds: &[],
+    variants: &[],
     needs: &[Need::Sensitive],
     survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| {
-        Ok(Box::new(KE { k: params.count("k"), e: params.number("e"), on: params.word("on").to_owned() }))
+        Ok(Box::new(KE {
+            k: params.count("k"),
+            e: params.number("e"),
+            on: params.word("on").to_owned(),
+        }))
     },
 };
 
@@ -59,34 +69,35 @@ impl Model for KE {
     }
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
-        let (watched, column) = Watched::find(data, &self.on)?;
+        let (target, column) = TargetColumn::find(data, &self.on)?;
         let numbers = column.numbers().map_err(|e| e.at("on"))?.to_vec();
-        Ok(Box::new(Bound { k: self.k, e: self.e, numbers, watched }))
+        Ok(Box::new(BoundKE { k: self.k, e: self.e, numbers, target }))
     }
 }
 
 #[derive(Debug)]
-struct Bound {
+struct BoundKE {
     k: u64,
     e: f64,
     numbers: Vec<f64>,
-    watched: Watched,
+    target: TargetColumn,
 }
 
-impl Bound {
+impl BoundKE {
     fn range(&self, lo: f64, hi: f64) -> Verdict {
         let range = if lo <= hi { hi - lo } else { 0.0 };
-        // By how much the rounded difference misses the true one, exactly (two-sum).
+        // The rounding error of the difference, computed exactly (two-sum).
         let back = hi - range;
         let missed = (hi - (range + back)) + (back - lo);
         let holds = range > self.e || (range == self.e && (lo > hi || missed >= 0.0));
         Verdict::at_least("smallest range", range, self.e, holds)
     }
 
-    /// The ranges that hold some number of every person, none of which lies within another.
+    /// The minimal ranges that contain some number of every person. A sliding window: for each
+    /// right end, the left end is moved as far as possible.
     fn ranges_of_persons(&self, group: &GroupSummary) -> Vec<(f64, f64)> {
         let (mut numbers, mut persons): (Vec<(f64, usize)>, usize) = (Vec::new(), 0);
-        self.watched.each_person(group, |values| {
+        self.target.each_person(group, |values| {
             numbers.extend(values.iter().map(|&(code, _)| (self.numbers[code as usize], persons)));
             persons += 1;
         });
@@ -109,23 +120,23 @@ impl Bound {
     }
 }
 
-impl BoundModel for Bound {
+impl BoundModel for BoundKE {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let ranges = if self.watched.unit.persons().is_some() {
+        let ranges = if self.target.unit.persons().is_some() {
             self.ranges_of_persons(group)
         } else {
-            let histogram = self.watched.holders(group);
+            let histogram = self.target.holders(group);
             let numbers = histogram.entries().iter().map(|entry| self.numbers[entry.0 as usize]);
-            let outermost =
-                numbers.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
+            let outermost = numbers
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
             vec![outermost]
         };
         let spread = ranges.into_iter().map(|(lo, hi)| self.range(lo, hi)).reduce(Verdict::and);
         let spread = spread.unwrap_or_else(|| self.range(f64::INFINITY, f64::NEG_INFINITY));
-        fewest_values(self.watched.extremal(group).len() as u64, self.k).and(spread)
+        fewest_values(self.target.extremal(group).len() as u64, self.k).and(spread)
     }
 
-    fn looks_at(&self) -> Option<usize> {
-        Some(self.watched.column)
+    fn sensitive_column(&self) -> Option<usize> {
+        Some(self.target.column)
     }
 }

@@ -1,7 +1,8 @@
-//! What a release promises about its groups.
+//! Privacy models.
 //!
-//! A model is a recipe; bound to a table it answers one question about a group. Each model is one file with a [`Card`];
-//! [`MODELS`] lists them, and the job file, the command line, `explain` and the test matrix read that list.
+//! A model is defined by its name and parameters. Bound to a table, it decides whether a group may
+//! be published. Each model is one file with a [`Card`]. [`MODELS`] lists all cards; the job file,
+//! the command line, `explain` and the test matrix read that list.
 
 mod alpha_k_anonymity;
 mod beta_likeness;
@@ -11,7 +12,6 @@ mod epsilon_m_anonymity;
 mod k_anonymity;
 mod k_e_anonymity;
 mod k_map;
-mod kinds;
 mod l_diversity;
 mod p_alpha_sensitive;
 mod p_plus_alpha_sensitive;
@@ -21,13 +21,14 @@ mod presence;
 mod running;
 mod spread;
 mod t_closeness;
+mod target;
 mod unit;
-mod watched;
+mod variant;
 
 pub use k_anonymity::KAnonymity;
-pub use kinds::Kind;
 pub use presence::Presence;
 pub use running::Running;
+pub use variant::Variant;
 
 use std::fmt::Debug;
 
@@ -38,7 +39,7 @@ use crate::group::GroupSummary;
 use crate::outlier::{Outliers, Settings};
 use crate::region::Region;
 
-/// Every model incrowd knows. A new model is one file and one line here.
+/// All privacy models. A new model is one file and one line here.
 pub const MODELS: &[&Card] = &[
     &k_anonymity::CARD,
     &l_diversity::CARD,
@@ -56,7 +57,7 @@ pub const MODELS: &[&Card] = &[
     &plain_k_anonymity::CARD,
 ];
 
-/// The parameter of every model about a sensitive column.
+/// The parameter of every model that protects a sensitive column.
 const ON: Param = Param {
     name: "on",
     kind: ParamKind::Column,
@@ -64,32 +65,34 @@ const ON: Param = Param {
     about: "the sensitive column it is about; not needed if there is only one",
 };
 
-/// What a group summary must hold for a model to judge it.
+/// Data that a model needs in a group summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
     /// The number of records.
     Records,
     /// The histogram of the sensitive column the model is about.
     Sensitive,
-    /// Only the categories of that column's values: they are what is published unless the job says otherwise.
+    /// Only the categories of that column's values. They are published by default.
     Categories,
-    /// How many people of a population the group's cells cover.
+    /// The number of people of a population that the group's cells cover.
     Population,
-    /// The region the group's cells cover on the lines of the original table, which the model is bound to even where a
-    /// release is judged.
+    /// The region that the group's cells cover in the domains of the original table. Such a model
+    /// is bound to the original table even when a release is judged.
     Region,
 }
 
-/// Under which changes a promise that holds keeps holding.
+/// Changes of a release under which a guarantee still holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survives {
-    /// Two admitted groups become one: then what the whole table breaks no grouping can keep, and a lattice search may
-    /// prune.
+    /// Two admitted groups are merged. If this holds, a table that is not admitted as one group has
+    /// no admitted grouping, and a lattice search may prune.
     pub merging: bool,
-    /// The same where a person may have records in both groups. Nearly nothing but numbers of persons survives that: each of
-    /// two persons may have v in one group and w in the other, and both have both in the union.
+    /// Two admitted groups are merged and a person may have records in both. Few guarantees other
+    /// than numbers of persons survive that: each of two persons may have v in one group and w in
+    /// the other, and both values in the union.
     pub overlapping: bool,
-    /// Whole groups leave the release. Models that compare a group with the whole release do not survive that.
+    /// Whole groups are suppressed. Models that compare a group with the whole release do not
+    /// survive that.
     pub suppressing: bool,
 }
 
@@ -99,19 +102,20 @@ pub struct Card {
     pub name: &'static str,
     /// The paper's key in `docs/papers.md`.
     pub paper: &'static str,
-    /// What it promises, in a sentence or two.
+    /// The guarantee, in one or two sentences.
     pub promise: &'static str,
-    /// What it does not protect against.
+    /// The attacks it does not protect against.
     pub limits: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// What it promises by a parameter that chooses between several meanings; none if there is only one.
-    pub kinds: &'static [Kind],
-    /// What a group summary must hold.
+    /// The guarantees by value of the parameter that chooses between several definitions; empty if
+    /// there is only one definition.
+    pub variants: &'static [Variant],
+    /// The data it needs in a group summary.
     pub needs: &'static [Need],
-    /// Under which changes it keeps holding.
+    /// The changes under which the guarantee still holds.
     pub survives: Survives,
-    /// Makes the model from checked parameters.
+    /// Creates the model from checked parameters.
     pub make: fn(&Params) -> Result<Box<dyn Model>>,
 }
 
@@ -121,154 +125,159 @@ impl Debug for Card {
     }
 }
 
-/// A promise, not yet bound to a table.
+/// A privacy model with parameters, not yet bound to a table.
 pub trait Model: Debug + Send + Sync {
     /// The model's entry in the list.
     fn card(&self) -> &'static Card;
 
-    /// Refuses a table the promise cannot be meant for. Asked of what somebody states a promise about, and not of a release
-    /// made under it: suppression may have taken every record of a value.
+    /// Refuses a table for which the model is meaningless. Called for the original table, not for a
+    /// release: suppression may have removed every record of a value.
     fn suits(&self, _: &Dataset) -> Result<()> {
         Ok(())
     }
 
-    /// Binds the model to a table: whatever it must know beyond a single group is computed here, once. `Err` means that
-    /// the model has no meaning for this table, for example because it is about a column the table lacks.
+    /// Binds the model to a table. Statistics of the whole table are computed here, once. `Err`
+    /// means that the model is undefined for this table, for example because the table lacks its
+    /// column.
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>>;
 
-    /// Whether it can be judged by how many people records stand for, where the table has sampling weights and there is no
-    /// population table.
+    /// Whether the model can use sampling weights if there is no population table.
     fn weighs(&self) -> bool {
         false
     }
 
-    /// What the model calls an outlier, if it knows the word.
+    /// The definition of an outlier, if the model has one.
     fn outlier_settings(&self) -> Option<&Settings> {
         None
     }
 }
 
-/// A promise about the groups of one table.
+/// A privacy model bound to a table.
 pub trait BoundModel: Debug + Send + Sync {
-    /// Whether the group may be published. Depends on nothing but the parts of the summary the card names as needs.
+    /// Decides whether the group may be published. Reads only the parts of the summary that the
+    /// card lists as needs.
     fn admits(&self, group: &GroupSummary) -> Verdict;
 
-    /// If the answer depends on the number of records alone, the least number that is admitted. Algorithms use it to
-    /// avoid building histograms.
+    /// The least number of records that is admitted, if the verdict depends on that number only.
+    /// Algorithms use it to avoid building histograms.
     fn least_records(&self) -> Option<u64> {
         None
     }
 
-    /// No group with fewer records is ever admitted, whatever its values; 1 if nothing is known. Algorithms need not judge smaller
-    /// groups.
+    /// A lower bound: groups with fewer records are never admitted; 1 if no bound is known.
+    /// Algorithms do not judge smaller groups.
     fn fewest_records(&self) -> u64 {
         self.least_records().or(self.least_persons()).unwrap_or(1)
     }
 
-    /// If the answer depends on the number of different persons alone, the least number that is admitted. Never there beside
-    /// [`least_records`](BoundModel::least_records).
+    /// The least number of different persons that is admitted, if the verdict depends on that
+    /// number only. Never set together with [`least_records`](BoundModel::least_records).
     fn least_persons(&self) -> Option<u64> {
         None
     }
 
-    /// How much a group lacks, what matters most first; zeros if it is admitted. Algorithms that move records one by one
-    /// choose by it.
+    /// The distance of a group from being admitted, most important component first; zeros if it is
+    /// admitted. Used by algorithms that move single records.
     fn missing(&self, group: &GroupSummary) -> [f64; 2] {
         let verdict = self.admits(group);
         [if verdict.holds { 0.0 } else { verdict.margin().abs().max(f64::MIN_POSITIVE) }, 0.0]
     }
 
-    /// The sensitive column whose histogram is looked at, by its position in the table.
-    fn looks_at(&self) -> Option<usize> {
+    /// The index of the sensitive column whose histogram is read.
+    fn sensitive_column(&self) -> Option<usize> {
         None
     }
 
-    /// An empty group for counting records as they come and go; nothing if the model judges from scratch. What it answers is
-    /// what [`BoundModel::admits`] would.
+    /// An empty group for adding and removing single records, with the verdicts of
+    /// [`BoundModel::admits`]. `None` if the model has no incremental form.
     fn running(&self) -> Option<Box<dyn Running + '_>> {
         None
     }
 
-    /// Which values of the column it looks at a group must have, whatever their counts; nothing if nothing is known.
+    /// The values of its sensitive column that a group must contain, whatever their counts; `None`
+    /// if no such condition is known.
     fn presence(&self) -> Option<Presence> {
         None
     }
 
-    /// How many different values of the column it looks at a group has at least; 1 if nothing is known.
+    /// The least number of different values of its sensitive column in an admitted group; 1 if no
+    /// bound is known.
     fn least_values(&self) -> u64 {
         1
     }
 
-    /// The outliers of the table it is bound to, if it knows any. Algorithms that treat outliers apart ask for them.
+    /// The outliers of the bound table, for algorithms that treat them separately.
     fn outliers(&self) -> Option<&Outliers> {
         None
     }
 
-    /// Whether outliers must hide from corners, so that who fits into no box without a dead corner must leave.
-    fn asks_corners(&self) -> bool {
+    /// Whether corners are checked: an outlier that fits into no box without a dead corner must be
+    /// suppressed.
+    fn checks_corners(&self) -> bool {
         false
     }
 
-    /// Whether no group whose cells cover this region is ever admitted, whatever its records.
+    /// Whether a group whose cells cover this region is never admitted, whatever its records.
     fn hopeless(&self, _: &Region) -> bool {
         false
     }
 
-    /// A condition on the whole table without which no grouping of it is admitted. For models that survive merging that is
-    /// the model itself; others say what they can.
+    /// A necessary condition on the whole table: if it fails, no grouping is admitted. For models
+    /// that survive merging it is the model itself; other models override it.
     fn attainable(&self, whole: &GroupSummary) -> Verdict {
         self.admits(whole)
     }
 }
 
-/// Whether a group may be published.
+/// The verdict of a model on a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// What is measured, for example `smallest group`: a name that fits the worst of all groups.
+    /// The measured quantity, for example `smallest group`: a name that fits the worst of all
+    /// groups.
     pub what: &'static str,
-    /// The quantity the model looks at.
+    /// The measured value.
     pub have: f64,
-    /// What it would have to be, at least or at most.
+    /// The threshold, a minimum or a maximum.
     pub need: f64,
-    /// The answer, decided in exact arithmetic and not by comparing the two floats.
+    /// The decision, made in exact arithmetic and not by comparing the two floats.
     pub holds: bool,
     at_most: bool,
 }
 
 impl Verdict {
-    /// For models that ask for at least something. `holds` is decided by the caller, exactly.
+    /// A verdict with a minimum. `holds` is decided exactly by the caller.
     pub fn at_least(what: &'static str, have: f64, need: f64, holds: bool) -> Verdict {
         Verdict { what, have, need, holds, at_most: false }
     }
 
-    /// For models that ask for at most something.
+    /// A verdict with a maximum.
     pub fn at_most(what: &'static str, have: f64, need: f64, holds: bool) -> Verdict {
         Verdict { what, have, need, holds, at_most: true }
     }
 
-    /// Both must hold; the answer is about the one that is worse.
+    /// Combines two conditions; returns the worse verdict.
     #[must_use]
     pub fn and(self, other: Verdict) -> Verdict {
         if other.is_worse_than(&self) { other } else { self }
     }
 
-    /// How far on the safe side the group is; negative if it is not.
+    /// The distance from the threshold; negative if the condition fails.
     pub fn margin(&self) -> f64 {
         if self.at_most { self.need - self.have } else { self.have - self.need }
     }
 
-    /// Whether this is what to report rather than the other: what fails before what holds, then what has less room in
-    /// proportion to what is needed. Ties are decided by what is measured, so that the order of groups, which is that of the
-    /// records, decides nothing.
+    /// Whether this verdict is reported instead of the other: failures first, then the smaller
+    /// relative margin. Ties are broken by the other fields, so the result does not depend on the
+    /// order of the groups, which follows the order of the records.
     pub fn is_worse_than(&self, other: &Verdict) -> bool {
-        let room = |v: &Verdict| v.margin() / if v.need == 0.0 { 1.0 } else { v.need.abs() };
-        let order = self.holds.cmp(&other.holds).then(room(self).total_cmp(&room(other)));
+        let margin = |v: &Verdict| v.margin() / if v.need == 0.0 { 1.0 } else { v.need.abs() };
+        let order = self.holds.cmp(&other.holds).then(margin(self).total_cmp(&margin(other)));
         let order = order.then(self.what.cmp(other.what)).then(other.need.total_cmp(&self.need));
         order.then(other.have.total_cmp(&self.have)).is_lt()
     }
 }
 
-/// A model as a job names it: its parameters checked, so that it can be reported as it was asked for.
+/// A privacy model with its checked parameters.
 #[derive(Debug)]
 pub struct Promise {
     /// The parameters, defaults included.
@@ -278,19 +287,21 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// The model of that name with those parameters.
+    /// Creates the model with this name and these parameters.
     pub fn new(name: &str, given: impl IntoIterator<Item = (String, Value)>) -> Result<Promise> {
         let Some(card) = MODELS.iter().find(|card| card.name == name) else {
             let known = MODELS.iter().map(|card| card.name);
-            return Err(Error::job(format!("there is no model `{name}`")).help_near(name, known).at("name"));
+            return Err(Error::job(format!("there is no model `{name}`"))
+                .help_near(name, known)
+                .at("name"));
         };
         let params = Params::new(card.name, card.params, given)?;
         let model = (card.make)(&params)?;
         Ok(Promise { params, model })
     }
 
-    /// The same for a table with these sensitive columns: what the promise is about must be one of them, and is filled in
-    /// if there is only one.
+    /// Creates a model for a table with these sensitive columns. The model's column must be one of
+    /// them; it is filled in if there is only one.
     pub fn about(
         name: &str,
         given: impl IntoIterator<Item = (String, Value)>,
@@ -298,7 +309,8 @@ impl Promise {
     ) -> Result<Promise> {
         let mut given: Vec<(String, Value)> = given.into_iter().collect();
         let card = MODELS.iter().find(|card| card.name == name);
-        let columns = card.into_iter().flat_map(|card| card.params).filter(|p| p.kind == ParamKind::Column);
+        let columns =
+            card.into_iter().flat_map(|card| card.params).filter(|p| p.kind == ParamKind::Column);
         for param in columns {
             let stated = given.iter().position(|(name, _)| name == param.name);
             match (stated.map(|at| &given[at].1), sensitive) {
@@ -307,13 +319,17 @@ impl Promise {
                         let error = Error::job(format!(
                             "`{name}` is about `{word}`, which is not a sensitive column"
                         ));
-                        return Err(error.help_near(word, sensitive.iter().copied()).at(param.name));
+                        return Err(error
+                            .help_near(word, sensitive.iter().copied())
+                            .at(param.name));
                     }
                 }
                 (Some(other), _) if !matches!(other, Value::Word(_)) => {}
                 (_, []) => {
-                    return Err(Error::job(format!("`{name}` needs a sensitive column, and there is none"))
-                        .help("name one with `[columns] role = \"sensitive\"`"));
+                    return Err(Error::job(format!(
+                        "`{name}` needs a sensitive column, and there is none"
+                    ))
+                    .help("name one with `[columns] role = \"sensitive\"`"));
                 }
                 (_, [only]) => {
                     given.retain(|(name, _)| name != param.name);
@@ -333,19 +349,19 @@ impl Promise {
         self.model.card().name
     }
 
-    /// Whether the union of two groups of this table that satisfy the model does: where a person has records in several
-    /// groups, less survives merging than one thinks.
+    /// Whether the union of two admitted groups of this table is admitted. If a person has records
+    /// in several groups, fewer models survive merging.
     pub fn survives_merging(&self, data: &Dataset) -> bool {
         let survives = self.model.card().survives;
         let overlapping = data.persons().is_some_and(|persons| !persons.nested());
         survives.merging && (survives.overlapping || !overlapping)
     }
 
-    /// Binds the model and refuses a table that could not satisfy it however it is grouped.
+    /// Binds the model. Refuses a table of which no grouping is admitted.
     pub fn bind_for_release(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
         self.model.suits(data)?;
         let bound = self.model.bind(data)?;
-        // Where the number of records decides, the rows need not be looked at.
+        // The number of records decides: no need to read the rows.
         let enough = bound.least_records().is_some_and(|least| data.records() >= least);
         if enough && data.persons().is_none() && data.population().is_none() {
             return Ok(bound);
@@ -360,25 +376,32 @@ impl Promise {
             };
             let (title, have, need) = (self.title(), short(have), short(need));
             return Err(Error::unsatisfiable(format!(
-                "{title} cannot be kept: with all {all} {unit} in one group the {what} is {have}, and {need} is needed"
+                "{title} cannot be satisfied: with all {all} {unit} in one group the {what} is \
+                 {have}, and {need} is needed"
             ))
-            .help(format!("ask for less, or bring more {unit}")));
+            .help(format!("choose weaker parameters, or provide more {unit}")));
         }
         if let Some(population) =
             data.population().filter(|_| self.model.card().needs.contains(&Need::Population))
         {
             let everybody: Vec<u32> = (0..population.rows() as u32).collect();
             let uncovered = population.people(&everybody) - whole.population;
-            let outside =
-                GroupSummary { population: uncovered, ..GroupSummary::empty(data.sensitive().len()) };
+            let outside = GroupSummary {
+                population: uncovered,
+                ..GroupSummary::empty(data.sensitive().len())
+            };
             let Verdict { what, have, need, holds, .. } = bound.admits(&outside);
             if !holds {
                 let (title, have, need) = (self.title(), short(have), short(need));
                 return Err(Error::unsatisfiable(format!(
-                    "{title} cannot be kept: {uncovered} people of the population have values that no record's cells would \
-                     cover; for them the {what} is {have}, and {need} is needed"
+                    "{title} cannot be satisfied: {uncovered} people of the population have \
+                     values that no record's cells would cover; for them the {what} is {have}, \
+                     and {need} is needed"
                 ))
-                .help("leave people out of the population who cannot be in the table, or ask for less"));
+                .help(
+                    "remove people from the population who cannot be in the table, or choose \
+                     weaker parameters",
+                ));
             }
         }
         Ok(bound)
@@ -395,12 +418,16 @@ impl Promise {
     }
 }
 
-/// The position of the sensitive column `on`; an empty name is the only one there is.
+/// The index of the sensitive column `on`; an empty name stands for the only one.
 pub(crate) fn find_sensitive(data: &Dataset, on: &str) -> Result<usize> {
-    watched::Watched::find(data, on).map(|(watched, _)| watched.column)
+    target::TargetColumn::find(data, on).map(|(target, _)| target.column)
 }
 
-/// A number for a message: whole, or with six decimals.
+/// Formats a number for a message: an integer, or up to six decimals.
 fn short(x: f64) -> String {
-    if x.fract() == 0.0 { format!("{x}") } else { format!("{x:.6}").trim_end_matches('0').to_owned() }
+    if x.fract() == 0.0 {
+        format!("{x}")
+    } else {
+        format!("{x:.6}").trim_end_matches('0').to_owned()
+    }
 }

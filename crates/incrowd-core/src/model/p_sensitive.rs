@@ -1,14 +1,14 @@
 //! p-sensitive k-anonymity.
 //!
-//! Paper: `truta2006`, Definition 2 as printed there. Every group has at least k records and at least p different values
-//! of the sensitive column.
+//! Paper: `truta2006`, Definition 2 as printed there. Every group has at least k records and at
+//! least p different values of the sensitive column.
 //!
 //! Where we differ: p may be greater than k, groups then have at least p records.
 
 use super::l_diversity::fewest_values;
 use super::presence::Presence;
 use super::running::{Distinct, Running};
-use super::watched::Watched;
+use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::Dataset;
@@ -19,28 +19,32 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "p-sensitive",
     paper: "truta2006",
-    promise: "Every group has at least k records and at least p different values of the sensitive column.",
-    limits: "It counts values, not how often they occur nor how much they resemble each other: a group of ninety-nine \
-             cancers and one flu is 2-sensitive, and so is one of two kinds of cancer. The paper that \
-             mends the latter (sun2008) errs in its own examples: its Table 8 violates its own alpha, its Tables 6 and 7 are no views of its \
-             microdata, and tables it counts as vulnerable to the similarity attack cannot exist. Its models cost more than this one, not a \
-             third as it says, because they imply it.",
+    promise: "\
+        Every group has at least k records and at least p different values of the sensitive \
+        column.",
+    limits: "\
+        It counts values, not their frequencies or similarity: a group of ninety-nine cancers and \
+        one flu is 2-sensitive, and so is a group of two kinds of cancer. The paper that corrects \
+        the latter (sun2008) has errors in its examples: its Table 8 violates its own alpha, its \
+        Tables 6 and 7 are not views of its microdata, and tables that it counts as vulnerable to \
+        the similarity attack cannot exist. Its models cost more than this one, not a third as it \
+        claims, because they imply it.",
     params: &[
         Param {
             name: "p",
             kind: ParamKind::Count(1),
             default: None,
-            about: "how many different values at least",
+            about: "the least number of different values",
         },
         Param {
             name: "k",
             kind: ParamKind::Count(1),
             default: None,
-            about: "how many records a group has at least",
+            about: "the least number of records of a group",
         },
         ON,
     ],
-    kinds: &[],
+    variants: &[],
     needs: &[Need::Records, Need::Sensitive],
     survives: Survives { merging: true, overlapping: false, suppressing: true },
     make: |params| {
@@ -65,31 +69,31 @@ impl Model for PSensitive {
     }
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
-        let (watched, _) = Watched::find(data, &self.on)?;
-        Ok(Box::new(Bound { p: self.p, k: self.k, watched }))
+        let (target, _) = TargetColumn::find(data, &self.on)?;
+        Ok(Box::new(BoundPSensitive { p: self.p, k: self.k, target }))
     }
 }
 
 #[derive(Debug)]
-struct Bound {
+struct BoundPSensitive {
     p: u64,
     k: u64,
-    watched: Watched,
+    target: TargetColumn,
 }
 
-impl BoundModel for Bound {
+impl BoundModel for BoundPSensitive {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let values = self.watched.extremal(group).len() as u64;
-        self.watched.unit.smallest_group(group, self.k).and(fewest_values(values, self.p))
+        let values = self.target.extremal(group).len() as u64;
+        self.target.unit.smallest_group(group, self.k).and(fewest_values(values, self.p))
     }
 
     fn missing(&self, group: &GroupSummary) -> [f64; 2] {
-        let values = self.watched.extremal(group).len() as u64;
+        let values = self.target.extremal(group).len() as u64;
         [self.p.saturating_sub(values) as f64, 0.0]
     }
 
-    fn looks_at(&self) -> Option<usize> {
-        Some(self.watched.column)
+    fn sensitive_column(&self) -> Option<usize> {
+        Some(self.target.column)
     }
 
     fn fewest_records(&self) -> u64 {
@@ -97,10 +101,10 @@ impl BoundModel for Bound {
     }
 
     fn presence(&self) -> Option<Presence> {
-        Presence::new(&self.watched, self.p, |_| 1)
+        Presence::new(&self.target, self.p, |_| 1)
     }
 
     fn running(&self) -> Option<Box<dyn Running + '_>> {
-        Some(Box::new(Distinct::new(&self.watched, self.p, self.k)))
+        Some(Box::new(Distinct::new(&self.target, self.p, self.k)))
     }
 }

@@ -1,18 +1,20 @@
-//! Plain k-anonymity: outliers hidden in the crowd.
+//! Plain k-anonymity: groups that do not reveal outliers.
 //!
-//! Paper: `wang2009`, Definition 5.1 in the form of Theorem 5.1. A group with box B and sensitive values S* is plain and
-//! k-anonymous if S* has at least k different values, no value of it makes an outlier of every corner of B, and no corner of
-//! B is an outlier with every value of it. Outliers are those of [`crate::outlier`], of the table before anything was left
-//! out of it.
+//! Paper: `wang2009`, Definition 5.1 in the form of Theorem 5.1. A group with box B and sensitive
+//! values S* is plain and k-anonymous if S* has at least k different values, no value of it makes
+//! an outlier of every corner of B, and no corner of B is an outlier with every value of it.
+//! Outliers are those of [`crate::outlier`], in the table before suppression.
 //!
-//! Where we differ: bad edges are bad rows and columns of a matrix, which is the same; a group of one value is judged by the
-//! rows and columns as well. Theorems 4.1, 5.1 and 6.2 of the paper are wrong (see `docs/plain-k-anonymity.md`), so there is
-//! `level = "strong"`, which also asks that no outlier can be proved among the real people who fit the group,
-//! `semantics = "candidate"`, which asks for that instead of corners, and `outlier_diversity`, which bounds what an
+//! Where we differ: bad edges are bad rows and columns of a matrix, which is equivalent; a group of
+//! one value is also judged by the rows and columns. Theorems 4.1, 5.1 and 6.2 of the paper are
+//! wrong (see `docs/plain-k-anonymity.md`). Therefore `level = "strong"` also requires that no
+//! outlier can be proved among the real people who fit the group, `semantics = "candidate"`
+//! requires that instead of the condition on corners, and `outlier_diversity` bounds what an
 //! adversary learns who knows that an outlier took part.
 //!
-//! A union of two plain groups has corners that neither of them has, so the promise does not survive merging. Groups are
-//! compared with the original table and not with the release, so it survives suppressing.
+//! A union of two plain groups has corners that neither of them has, so the model does not survive
+//! merging. Groups are compared with the original table and not with the release, so it survives
+//! suppression.
 
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, ParamKind, Params};
@@ -26,25 +28,31 @@ use crate::region::Region;
 pub(super) const CARD: Card = Card {
     name: "plain-k-anonymity",
     paper: "wang2009",
-    promise: "Every group has at least k different sensitive values, and nothing in it shows that it hides an outlier: no \
-              published value would make an outlier of everybody at a corner of the group's cells, and at no corner would \
-              everybody be an outlier with any of the published values.",
-    limits: "Corners are mostly nobody: a group may be plain although its outlier can be proved from the real people who fit it \
-             (level = \"strong\" asks for both, semantics = \"candidate\" for the latter alone). \"Probability 0\" is \
-             an artefact of the paper's definition: whoever knows that an outlier took part keeps the values that make one, and \
-             they may be few (outlier_diversity bounds them; the attack `distinguishability` counts them). Not every local \
-             outlier fits into a plain group, as the paper says: generalizing more can make it worse, and many records may \
-             have to be left out. With outliers = \"lof\" somebody between two crowds of \
-             different density is told from both, but the factor has no unit, a thought-of corner has a factor though nobody is \
-             there, and alike people count as one place; nobody is then a global outlier, and p and d only trim \
-             the scale. Use few distance attributes, ordered ones, and a large p. k different values do not bound the \
-             share of one of them. Checking it needs the original table.",
+    promise: "\
+        Every group has at least k different sensitive values, and nothing in it shows that it \
+        contains an outlier: no published value makes an outlier of everybody at the corners of \
+        the group's cells, and at no corner would everybody be an outlier with any of the \
+        published values.",
+    limits: "\
+        Corners are mostly hypothetical people: a group may be plain although an outlier can be \
+        proved from the real people who fit it (level = \"strong\" requires both, semantics = \
+        \"candidate\" the latter only). \"Probability 0\" is an artefact of the paper's \
+        definition: an adversary who knows that an outlier took part considers only the values \
+        that make one, and they may be few (outlier_diversity bounds them; the attack \
+        `distinguishability` counts them). Contrary to the paper, not every local outlier fits \
+        into a plain group: generalizing more can make it worse, and many records may have to be \
+        suppressed. With outliers = \"lof\" a record between two clusters of different density is \
+        distinguished from both, but the factor has no unit, a hypothetical corner has a factor \
+        although no record is there, and equal records count as one place; no record is then a \
+        global outlier, and p and d only trim the scale. Use few distance attributes, ordered \
+        ones, and a large p. k different values do not bound the share of one of them. \
+        Verification needs the original table.",
     params: &[
         Param {
             name: "k",
             kind: ParamKind::Count(1),
             default: None,
-            about: "how many different sensitive values at least",
+            about: "the least number of different sensitive values",
         },
         Param {
             name: "p",
@@ -56,66 +64,77 @@ pub(super) const CARD: Card = Card {
             name: "d",
             kind: ParamKind::Number(0.0, f64::MAX),
             default: Some("0.85"),
-            about: "how far is far, every attribute scaled to the range 0 to 1",
+            about: "\
+                the greatest distance that is not far, with every attribute scaled to the range 0 \
+                to 1",
         },
         Param {
             name: "distance_attributes",
             kind: ParamKind::Words,
             default: Some(""),
-            about: "the quasi-identifiers on which distance is measured beside the sensitive column; all if left out",
+            about: "\
+                the quasi-identifiers on which distance is measured, besides the sensitive \
+                column; all if not set",
         },
         Param {
             name: "scale",
             kind: ParamKind::Choice(&["trimmed", "original"]),
             default: Some("trimmed"),
-            about: "whose range is 0 to 1: that of the records without those whose sensitive value alone stands out, or of all",
+            about: "\
+                the records whose range is scaled to 0 to 1: those that are not outliers by their \
+                sensitive value alone, or all",
         },
         Param {
             name: "bounds",
             kind: ParamKind::Words,
             default: Some(""),
-            about: "stated ranges that take the place of those found, age:0:120",
+            about: "ranges that replace those of the data, for example age:0:120",
         },
         Param {
             name: "level",
             kind: ParamKind::Choice(&["paper", "strong"]),
             default: Some("paper"),
-            about: "strong also asks that nobody can prove an outlier among the real people who fit a group",
+            about: "\
+                strong also requires that no outlier can be proved among the real people who fit \
+                a group",
         },
         Param {
             name: "semantics",
             kind: ParamKind::Choice(&["corner", "candidate"]),
             default: Some("corner"),
-            about: "whether corners are asked, or the real people who fit a group",
+            about: "whether corners are checked, or the real people who fit a group",
         },
         Param {
             name: "outlier_diversity",
             kind: ParamKind::Count(1),
             default: Some("1"),
-            about: "an outlier who fits a group is one with none of its values, or with at least so many",
+            about: "\
+                the least number of a group's values that make an outlier of an outlier who fits \
+                the group, if any does",
         },
         Param {
             name: "outliers",
             kind: ParamKind::Choice(&["distance", "lof"]),
             default: Some("distance"),
-            about: "how outliers are told: by p and d, or by the local outlier factor (breunig2000), about 1 in a crowd, \
-                    however dense",
+            about: "\
+                the definition of outliers: by p and d, or by the local outlier factor \
+                (breunig2000), which is about 1 inside a cluster of any density",
         },
         Param {
             name: "neighbours",
             kind: ParamKind::Count(1),
             default: Some(""),
-            about: "with lof: how many distinct places make a neighbourhood; 20 if left out",
+            about: "with lof: the number of distinct places in a neighbourhood; 20 if not set",
         },
         Param {
             name: "threshold",
             kind: ParamKind::Number(1.0, f64::MAX),
             default: Some(""),
-            about: "with lof: from which factor on somebody is an outlier; 1.5 if left out",
+            about: "with lof: the least factor of an outlier; 1.5 if not set",
         },
         ON,
     ],
-    kinds: &[],
+    variants: &[],
     needs: &[Need::Sensitive, Need::Region],
     survives: Survives { merging: false, overlapping: false, suppressing: true },
     make: |params| {
@@ -128,7 +147,11 @@ pub(super) const CARD: Card = Card {
                 p: params.number("p"),
                 d: params.number("d"),
                 distance_attributes: params.words("distance_attributes"),
-                scale: if params.word("scale") == "original" { Scale::Original } else { Scale::Trimmed },
+                scale: if params.word("scale") == "original" {
+                    Scale::Original
+                } else {
+                    Scale::Trimmed
+                },
                 bounds: params
                     .words("bounds")
                     .iter()
@@ -137,9 +160,10 @@ pub(super) const CARD: Card = Card {
                 on: params.word("on").to_owned(),
                 density: density(params)?,
             },
-            asks: Asks {
+            conditions: Conditions {
                 corners: params.word("semantics") == "corner",
-                candidates: params.word("semantics") == "candidate" || params.word("level") == "strong",
+                candidates: params.word("semantics") == "candidate"
+                    || params.word("level") == "strong",
                 diversity: params.count("outlier_diversity"),
             },
         }))
@@ -147,25 +171,28 @@ pub(super) const CARD: Card = Card {
 };
 
 fn density(params: &Params) -> Result<Option<Density>> {
-    let (neighbours, threshold) = (params.optional_number("neighbours"), params.optional_number("threshold"));
+    let (neighbours, threshold) =
+        (params.optional_number("neighbours"), params.optional_number("threshold"));
     if params.word("outliers") == "lof" {
         let neighbours = neighbours.map_or(20, |n| n as u64);
         return Ok(Some(Density { neighbours, threshold: threshold.unwrap_or(1.5) }));
     }
-    let idle = [("neighbours", neighbours), ("threshold", threshold)].into_iter().find(|(_, n)| n.is_some());
-    match idle {
+    let unused = [("neighbours", neighbours), ("threshold", threshold)]
+        .into_iter()
+        .find(|(_, n)| n.is_some());
+    match unused {
         None => Ok(None),
-        Some((name, _)) => {
-            Err(Error::job(format!("`{name}` of `plain-k-anonymity` is about density-based outliers"))
-                .help("add outliers = \"lof\", or leave it out")
-                .at(name))
-        }
+        Some((name, _)) => Err(Error::job(format!(
+            "`{name}` of `plain-k-anonymity` applies to density-based outliers only"
+        ))
+        .help("add outliers = \"lof\", or remove it")
+        .at(name)),
     }
 }
 
-/// What is asked of a group beside k values.
+/// The conditions on a group besides k different values.
 #[derive(Clone, Copy, Debug)]
-struct Asks {
+struct Conditions {
     corners: bool,
     candidates: bool,
     diversity: u64,
@@ -175,7 +202,7 @@ struct Asks {
 struct PlainKAnonymity {
     k: u64,
     settings: Settings,
-    asks: Asks,
+    conditions: Conditions,
 }
 
 impl Model for PlainKAnonymity {
@@ -184,7 +211,11 @@ impl Model for PlainKAnonymity {
     }
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
-        Ok(Box::new(Bound { k: self.k, asks: self.asks, outliers: Outliers::new(data, &self.settings)? }))
+        Ok(Box::new(BoundPlainKAnonymity {
+            k: self.k,
+            conditions: self.conditions,
+            outliers: Outliers::new(data, &self.settings)?,
+        }))
     }
 
     fn outlier_settings(&self) -> Option<&Settings> {
@@ -193,17 +224,18 @@ impl Model for PlainKAnonymity {
 }
 
 #[derive(Debug)]
-struct Bound {
+struct BoundPlainKAnonymity {
     k: u64,
-    asks: Asks,
+    conditions: Conditions,
     outliers: Outliers,
 }
 
-impl BoundModel for Bound {
+impl BoundModel for BoundPlainKAnonymity {
     fn admits(&self, group: &GroupSummary) -> Verdict {
         let outliers = &self.outliers;
         let entries = group.sensitive[outliers.column()].entries();
-        let mut values: Vec<(u32, u64)> = entries.iter().map(|&(code, n)| (outliers.rank(code), n)).collect();
+        let mut values: Vec<(u32, u64)> =
+            entries.iter().map(|&(code, n)| (outliers.rank(code), n)).collect();
         values.sort_unstable();
         values.dedup_by(|next, kept| {
             let same = next.0 == kept.0;
@@ -215,25 +247,29 @@ impl BoundModel for Bound {
         if !verdict.holds {
             return verdict;
         }
-        // A group about whose cells nothing is known is not known to be plain.
+        // Without the group's cells it cannot be checked, so it is not admitted.
         let Some(region) = &group.region else { return broken("groups whose cells are unknown") };
         let set = Bits::of(outliers.values().len(), values.iter().map(|entry| entry.0));
-        if self.asks.corners
+        if self.conditions.corners
             && let Err(fault) = outliers.plain(region, &set)
         {
             return broken(match fault {
-                Fault::Row => "groups with a value that is an outlier's at every corner",
+                Fault::Row => "groups with a value that makes an outlier at every corner",
                 Fault::Column => "groups with a corner that is an outlier with every value",
-                Fault::Budget => "groups with more corners than can be looked at",
+                Fault::Budget => "groups with more corners than can be checked",
             });
         }
-        if self.asks.candidates && !outliers.assignable(region, &values) {
+        if self.conditions.candidates && !outliers.assignable(region, &values) {
             return broken("groups in which an outlier is proved");
         }
-        let least = if self.asks.diversity > 1 { outliers.least_bad_values(region, &set) } else { None };
+        let least = if self.conditions.diversity > 1 {
+            outliers.least_bad_values(region, &set)
+        } else {
+            None
+        };
         match least {
             Some(have) => {
-                let (need, holds) = (self.asks.diversity, have >= self.asks.diversity);
+                let (need, holds) = (self.conditions.diversity, have >= self.conditions.diversity);
                 verdict.and(Verdict::at_least(
                     "fewest values that make an outlier",
                     have as f64,
@@ -245,7 +281,7 @@ impl BoundModel for Bound {
         }
     }
 
-    fn looks_at(&self) -> Option<usize> {
+    fn sensitive_column(&self) -> Option<usize> {
         Some(self.outliers.column())
     }
 
@@ -257,19 +293,19 @@ impl BoundModel for Bound {
         Some(&self.outliers)
     }
 
-    fn asks_corners(&self) -> bool {
-        self.asks.corners
+    fn checks_corners(&self) -> bool {
+        self.conditions.corners
     }
 
     /// A corner that is bad with every value of the table is bad with every value of a group.
     fn hopeless(&self, region: &Region) -> bool {
-        self.asks.corners && self.outliers.is_dead(region)
+        self.conditions.corners && self.outliers.is_dead(region)
     }
 
-    /// Global outliers are in no plain group, so the values of all others must be enough.
+    /// Global outliers are in no plain group, so the other values must be sufficient.
     fn attainable(&self, _: &GroupSummary) -> Verdict {
         let have = self.outliers.values_left();
-        let what = "number of sensitive values that do not stand out by themselves";
+        let what = "number of sensitive values that are not global outliers";
         Verdict::at_least(what, have as f64, self.k as f64, have >= self.k)
     }
 }

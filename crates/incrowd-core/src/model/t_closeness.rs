@@ -1,24 +1,26 @@
 //! t-closeness with equal, ordered and hierarchical ground distance.
 //!
-//! Paper: `li2007`, Definition 2 and section 4 as printed there. The earth mover's distance between the distribution of a
-//! sensitive column in a group and in the whole release is at most t. With P and Q the two distributions:
+//! Paper: `li2007`, Definition 2 and section 4 as printed there. The earth mover's distance between
+//! the distribution of a sensitive column in a group and in the whole release is at most t. With P
+//! and Q the two distributions:
 //! - equal: ½ Σ |pᵢ − qᵢ|
 //! - ordered, over the m different values in order: 1/(m−1) · Σᵢ |Σ_{j≤i} (pⱼ − qⱼ)|
-//! - hierarchical, with H the height of the hierarchy and d(a, b) = height of the lowest common node / H: the sum over
-//!   inner nodes of height/H · min(surplus, shortage) among the node's children
+//! - hierarchical, with H the height of the hierarchy and d(a, b) = height of the lowest common
+//!   node / H: the sum over inner nodes of height/H · min(surplus, shortage) among the node's
+//!   children
 //!
-//! Where we differ: all three are computed in integers, as multiples of 1/(N·n) for N records in all and n in the group.
-//! Where a person may have several records, each person has the weight 1, spread evenly over her records in the group.
-//! Order is that of numbers or dates, or that of a hierarchy's leaves. In a ragged hierarchy a node's height is that of
-//! its deepest leaf.
+//! Where we differ: all three are computed in integers, as multiples of 1/(N·n) for N records in
+//! all and n in the group. If a person may have several records, each person has the weight 1,
+//! divided evenly among her records in the group. The order is that of numbers or dates, or of a
+//! hierarchy's leaves. In a ragged hierarchy a node's height is that of its deepest leaf.
 
 use std::sync::OnceLock;
 
 use super::presence::Presence;
-use super::running::{Moved, Running, Work};
+use super::running::{IncrementalDistance, Running, Work};
 use super::spread::Spread;
-use super::watched::Watched;
-use super::{BoundModel, Card, Kind, Model, Need, ON, Survives, Verdict};
+use super::target::TargetColumn;
+use super::{BoundModel, Card, Model, Need, ON, Survives, Variant, Verdict};
 use crate::card::{Param, ParamKind};
 use crate::dataset::{Dataset, Sensitive};
 use crate::error::Result;
@@ -30,12 +32,16 @@ use crate::hierarchy::Taxonomy;
 pub(super) const CARD: Card = Card {
     name: "t-closeness",
     paper: "li2007",
-    promise: "The distribution of the sensitive column in every group is within t of that in the whole release, so knowing \
-              somebody's group says little more than knowing the release. The distance is the work of moving one \
-              distribution onto the other: all values equally far apart, or by their order, or by a hierarchy.",
-    limits: "The distance is an average: with equal distance a rare value may still become many times more likely (see \
-             beta-likeness). It is relative to the release itself, which is the adversary's prior only if nothing better is \
-             known. It does not bound identity disclosure: add k-anonymity.",
+    promise: "\
+        The distribution of the sensitive column in every group is within t of that in the whole \
+        release, so knowing a person's group reveals little more than knowing the release. The \
+        distance is the work of moving one distribution onto the other: all values equally far \
+        apart, or by their order, or by a hierarchy.",
+    limits: "\
+        The distance is an average: with equal distance a rare value may still become many times \
+        more likely (see beta-likeness). It is relative to the release itself, which is the \
+        adversary's prior only if nothing better is known. It does not bound identity disclosure: \
+        add k-anonymity.",
     params: &[
         Param {
             name: "t",
@@ -47,34 +53,50 @@ pub(super) const CARD: Card = Card {
             name: "distance",
             kind: ParamKind::Choice(&["equal", "ordered", "hierarchical"]),
             default: Some("equal"),
-            about: "how far two values are apart: equally, by rank, or by the column's hierarchy",
+            about: "\
+                the distance of two values: equal for all, by rank, or by the column's hierarchy",
         },
         ON,
     ],
-    kinds: &[
-        Kind {
+    variants: &[
+        Variant {
             param: "distance",
             value: "equal",
-            promise: "The distribution of {on} in every group is within {t} of that in the whole release, so knowing \
-                      somebody's group says little more than knowing the release. All values count as equally far apart.",
-            limits: "The distance is an average: a rare value may still become many times more likely (see beta-likeness). It is relative to the release itself, which is the adversary's prior only if nothing \
-                     better is known. It does not bound identity disclosure: add k-anonymity.",
+            promise: "\
+                The distribution of {on} in every group is within {t} of that in the whole \
+                release, so knowing a person's group reveals little more than knowing the \
+                release. All values are equally far apart.",
+            limits: "\
+                The distance is an average: a rare value may still become many times more likely \
+                (see beta-likeness). It is relative to the release itself, which is the \
+                adversary's prior only if nothing better is known. It does not bound identity \
+                disclosure: add k-anonymity.",
         },
-        Kind {
+        Variant {
             param: "distance",
             value: "ordered",
-            promise: "The distribution of {on} in every group is within {t} of that in the whole release, so knowing \
-                      somebody's group says little more than knowing the release. Values count as far apart as their ranks are.",
-            limits: "The distance is an average over ranks: neighbouring values may change places at little cost. It is relative to the release itself, which is the adversary's prior only if nothing \
-                     better is known. It does not bound identity disclosure: add k-anonymity.",
+            promise: "\
+                The distribution of {on} in every group is within {t} of that in the whole \
+                release, so knowing a person's group reveals little more than knowing the \
+                release. The distance of values is that of their ranks.",
+            limits: "\
+                The distance is an average over ranks: neighbouring values may be exchanged at \
+                little cost. It is relative to the release itself, which is the adversary's prior \
+                only if nothing better is known. It does not bound identity disclosure: add \
+                k-anonymity.",
         },
-        Kind {
+        Variant {
             param: "distance",
             value: "hierarchical",
-            promise: "The distribution of {on} in every group is within {t} of that in the whole release, so knowing \
-                      somebody's group says little more than knowing the release. Values count as far apart as their hierarchy says.",
-            limits: "The distance is an average: values below one node may change places at little cost. It is relative to the release itself, which is the adversary's prior only if nothing \
-                     better is known. It does not bound identity disclosure: add k-anonymity.",
+            promise: "\
+                The distribution of {on} in every group is within {t} of that in the whole \
+                release, so knowing a person's group reveals little more than knowing the \
+                release. The distance of values is that in their hierarchy.",
+            limits: "\
+                The distance is an average: values below one node may be exchanged at little \
+                cost. It is relative to the release itself, which is the adversary's prior only \
+                if nothing better is known. It does not bound identity disclosure: add \
+                k-anonymity.",
         },
     ],
     needs: &[Need::Sensitive],
@@ -112,25 +134,34 @@ impl Model for TCloseness {
     }
 
     fn bind(&self, data: &Dataset) -> Result<Box<dyn BoundModel>> {
-        let (watched, column) = Watched::find(data, &self.on)?;
-        let spread = Spread::new(&watched, data);
+        let (target, column) = TargetColumn::find(data, &self.on)?;
+        let spread = Spread::new(&target, data);
         let whole = data.summary(0..data.rows());
-        let (shares, total) = spread.of(&watched, &whole);
+        let (shares, total) = spread.of(&target, &whole);
         let mut overall = vec![0; column.values.len()];
         shares.entries().iter().for_each(|&(code, weight)| overall[code as usize] = weight);
         let ground = match self.distance {
             Distance::Equal => Ground::Equal(overall),
-            Distance::Ordered => Ground::Ordered(Ordered::new(column, &overall).map_err(|e| e.at("on"))?),
-            Distance::Hierarchical => Ground::Tree(Tree::new(column, &overall).map_err(|e| e.at("on"))?),
+            Distance::Ordered => {
+                Ground::Ordered(Ordered::new(column, &overall).map_err(|e| e.at("on"))?)
+            }
+            Distance::Hierarchical => {
+                Ground::Tree(ValueTree::new(column, &overall).map_err(|e| e.at("on"))?)
+            }
         };
-        let near = Near { ground, records: total, alone: OnceLock::new(), codes: column.values.len() };
-        Ok(Box::new(Bound {
+        let to_release = ToRelease {
+            ground,
+            records: total,
+            of_one: OnceLock::new(),
+            codes: column.values.len(),
+        };
+        Ok(Box::new(BoundTCloseness {
             t: self.t,
             exact: Decimal::of(self.t),
-            near,
+            to_release,
             spread,
             records: data.records(),
-            watched,
+            target,
         }))
     }
 }
@@ -141,23 +172,25 @@ enum Ground {
     /// By code.
     Equal(Vec<u64>),
     Ordered(Ordered),
-    Tree(Tree),
+    Tree(ValueTree),
 }
 
-/// The ground distance beside the release.
+/// The distance of a group's distribution to that of the release.
 #[derive(Debug)]
-struct Near {
+struct ToRelease {
     ground: Ground,
     records: u64,
     codes: usize,
-    /// The work for one record of each value alone, once it was asked for.
-    alone: OnceLock<Vec<u128>>,
+    /// The work of a group of one record, by value; computed on first use.
+    of_one: OnceLock<Vec<u128>>,
 }
 
-impl Work for Near {
+impl Work for ToRelease {
     fn work(&self, group: &Histogram, n: u64) -> u128 {
         match &self.ground {
-            Ground::Equal(overall) => equal_work(overall, group.entries().iter().copied(), self.records, n),
+            Ground::Equal(overall) => {
+                equal_work(overall, group.entries().iter().copied(), self.records, n)
+            }
             Ground::Ordered(order) => order.work(group, self.records, n),
             Ground::Tree(tree) => tree.work(group, self.records, n),
         }
@@ -181,13 +214,13 @@ impl Work for Near {
         self.work(&group, n)
     }
 
-    fn alone(&self, code: u32) -> u128 {
+    fn work_of_one(&self, code: u32) -> u128 {
         let one = |code: usize| {
             let mut one = Histogram::default();
             one.add(code as u32, 1);
             self.work(&one, 1)
         };
-        self.alone.get_or_init(|| (0..self.codes).map(one).collect())[code as usize]
+        self.of_one.get_or_init(|| (0..self.codes).map(one).collect())[code as usize]
     }
 
     fn unit(&self) -> u128 {
@@ -195,8 +228,8 @@ impl Work for Near {
     }
 }
 
-impl Near {
-    /// How many steps the greatest distance has.
+impl ToRelease {
+    /// The number of steps of the greatest distance.
     fn steps(&self) -> u128 {
         let steps = match &self.ground {
             Ground::Equal(_) => 1,
@@ -208,81 +241,88 @@ impl Near {
 }
 
 #[derive(Debug)]
-struct Bound {
+struct BoundTCloseness {
     t: f64,
     exact: Decimal,
-    near: Near,
+    to_release: ToRelease,
     spread: Spread,
-    /// The records of the whole release; what they weigh together is `near.records`.
+    /// The records of the whole release; the sum of their weights is `to_release.records`.
     records: u64,
-    watched: Watched,
+    target: TargetColumn,
 }
 
-impl BoundModel for Bound {
+impl BoundModel for BoundTCloseness {
     fn admits(&self, group: &GroupSummary) -> Verdict {
-        let (histogram, n) = self.spread.of(&self.watched, group);
+        let (histogram, n) = self.spread.of(&self.target, group);
         // The distance is work / (unit · N · n).
-        let slack =
-            self.spread.slack((n, group.records), (self.near.records, self.records)) * self.near.steps();
-        let work = self.near.work(&histogram, n) + slack;
-        let whole = (self.near.unit() * u128::from(n)).max(1);
+        let all = (self.to_release.records, self.records);
+        let slack = self.spread.slack((n, group.records), all) * self.to_release.steps();
+        let work = self.to_release.work(&histogram, n) + slack;
+        let whole = (self.to_release.unit() * u128::from(n)).max(1);
         let have = work as f64 / whole as f64;
         Verdict::at_most("greatest distance", have, self.t, self.exact.at_most(work, whole))
     }
 
-    fn looks_at(&self) -> Option<usize> {
-        Some(self.watched.column)
+    fn sensitive_column(&self) -> Option<usize> {
+        Some(self.target.column)
     }
 
-    /// Where all values are as far from each other: a group that follows the whole release as closely as whole records can.
+    /// With equal distances: the smallest n for which the best approximation of the overall
+    /// distribution with n records is within t.
     fn fewest_records(&self) -> u64 {
-        let Ground::Equal(overall) = &self.near.ground else { return 1 };
-        if self.watched.unit.persons().is_some() {
+        let Ground::Equal(overall) = &self.to_release.ground else { return 1 };
+        if self.target.unit.persons().is_some() {
             return 1;
         }
         let tries = MOST_JUDGED / overall.len().max(1) as u64;
         let fits = |n: &u64| {
             self.exact.at_most(
-                least_work(overall, self.near.records, *n),
-                u128::from(self.near.records) * u128::from(*n),
+                least_work(overall, self.to_release.records, *n),
+                u128::from(self.to_release.records) * u128::from(*n),
             )
         };
         (1..=tries).find(fits).unwrap_or(tries + 1)
     }
 
-    /// Where all values are as far from each other, what a group lacks altogether must move to it: at most a share t.
+    /// With equal distances, the overall share of values absent from a group must be moved, and it
+    /// is at most t.
     fn presence(&self) -> Option<Presence> {
-        let Ground::Equal(overall) = &self.near.ground else { return None };
-        let all = self.near.records;
-        Presence::new(&self.watched, all.saturating_sub(self.exact.share_of(all)), |code| {
+        let Ground::Equal(overall) = &self.to_release.ground else { return None };
+        let all = self.to_release.records;
+        Presence::new(&self.target, all.saturating_sub(self.exact.share_of(all)), |code| {
             overall[code as usize]
         })
     }
 
     fn running(&self) -> Option<Box<dyn Running + '_>> {
-        Some(Box::new(Moved::new(&self.watched, &self.near, self.exact)))
+        Some(Box::new(IncrementalDistance::new(&self.target, &self.to_release, self.exact)))
     }
 }
 
-/// So many shares are computed at most to tell how small a group can be.
+/// Maximum number of evaluated shares when the smallest possible group size is computed.
 const MOST_JUDGED: u64 = 1 << 14;
 
-/// The least work of any group of `n` records: each value has the whole part of what is expected, or one more, those first that
-/// lack least.
+/// The least work of any group of `n` records: each value has its expected count rounded down, and
+/// the values with the greatest remainders have one more.
 fn least_work(overall: &[u64], all: u64, n: u64) -> u128 {
     let expected = |records: &u64| u128::from(*records) * u128::from(n);
-    let whole: u128 = overall.iter().map(|records| expected(records) / u128::from(all.max(1))).sum();
-    let mut more: Vec<u128> =
-        overall.iter().map(|records| u128::from(all) - expected(records) % u128::from(all.max(1))).collect();
+    let whole: u128 =
+        overall.iter().map(|records| expected(records) / u128::from(all.max(1))).sum();
+    let mut more: Vec<u128> = overall
+        .iter()
+        .map(|records| u128::from(all) - expected(records) % u128::from(all.max(1)))
+        .collect();
     more.sort_unstable();
     more.iter().take((u128::from(n) - whole) as usize).sum()
 }
 
-/// What values have too much of, which is what must move: only values that occur in the group can have too much.
+/// The sum of the surpluses, which must be moved. Only values that occur in the group can have a
+/// surplus.
 fn equal_work(overall: &[u64], group: impl Iterator<Item = (u32, u64)>, all: u64, n: u64) -> u128 {
-    // No count is more than n, and no sum of the products more than n times all records.
+    // Fast path: with 32-bit totals all products and sums fit into 64 bits.
     if let (Ok(_), Ok(_)) = (u32::try_from(all), u32::try_from(n)) {
-        let surplus = |(code, count): (u32, u64)| (count * all).saturating_sub(overall[code as usize] * n);
+        let surplus =
+            |(code, count): (u32, u64)| (count * all).saturating_sub(overall[code as usize] * n);
         return group.map(surplus).sum::<u64>().into();
     }
     let surplus = |(code, count): (u32, u64)| {
@@ -292,14 +332,14 @@ fn equal_work(overall: &[u64], group: impl Iterator<Item = (u32, u64)>, all: u64
     group.map(surplus).sum()
 }
 
-/// Values in order.
+/// Values with an order.
 #[derive(Debug)]
 struct Ordered {
     /// The rank of each code.
     ranks: Vec<u32>,
-    /// For each rank but the last, how many records of the whole release have it or a lower one.
+    /// For each rank but the last, the number of records of the whole release up to it.
     below: Vec<u64>,
-    /// The sums of the first entries of `below`.
+    /// Prefix sums of `below`.
     sums: Vec<u128>,
 }
 
@@ -308,9 +348,10 @@ impl Ordered {
         let (mut ranks, all) = column.ranks()?;
         let mut records = vec![0u64; all];
         ranks.iter().zip(overall).for_each(|(&rank, &n)| records[rank as usize] += n);
-        // A value whose last record was suppressed is no value of the release, so it has no rank.
-        let place =
-            records.iter().scan(0u32, |next, &n| Some(std::mem::replace(next, *next + u32::from(n > 0))));
+        // A value whose records were all suppressed does not occur in the release and has no rank.
+        let place = records
+            .iter()
+            .scan(0u32, |next, &n| Some(std::mem::replace(next, *next + u32::from(n > 0))));
         let place: Vec<u32> = place.collect();
         let mut below: Vec<u64> = records.iter().copied().filter(|&n| n > 0).collect();
         ranks.iter_mut().for_each(|rank| *rank = place[*rank as usize]);
@@ -324,38 +365,43 @@ impl Ordered {
         Ok(Ordered { ranks, below, sums })
     }
 
-    /// Σ |n·below − N·(group's below)| over the ranks. Between two values of the group its own count stands still, so each
-    /// stretch is two sums, divided where the release overtakes it.
+    /// Σ |n·below − N·(group's below)| over the ranks. Between two values of the group its own
+    /// count is constant, so each interval is two sums, split at the rank where the release exceeds
+    /// the group.
     fn work(&self, group: &Histogram, all: u64, n: u64) -> u128 {
-        let mut own: Vec<(u32, u64)> =
-            group.entries().iter().map(|&(code, records)| (self.ranks[code as usize], records)).collect();
+        let mut own: Vec<(u32, u64)> = group
+            .entries()
+            .iter()
+            .map(|&(code, records)| (self.ranks[code as usize], records))
+            .collect();
         own.sort_unstable();
         let (mut work, mut counted, mut from) = (0u128, 0u64, 0usize);
-        let mut stretch = |from: usize, to: usize, counted: u64| {
+        let mut interval = |from: usize, to: usize, counted: u64| {
             if from >= to {
                 return;
             }
             let level = u128::from(counted) * u128::from(all);
-            let overtaken =
-                from + self.below[from..to].partition_point(|&b| u128::from(b) * u128::from(n) <= level);
+            let exceeded = from
+                + self.below[from..to].partition_point(|&b| u128::from(b) * u128::from(n) <= level);
             let sum = |a: usize, b: usize| (self.sums[b] - self.sums[a]) * u128::from(n);
-            work += level * (overtaken - from) as u128 - sum(from, overtaken);
-            work += sum(overtaken, to) - level * (to - overtaken) as u128;
+            work += level * (exceeded - from) as u128 - sum(from, exceeded);
+            work += sum(exceeded, to) - level * (to - exceeded) as u128;
         };
         for (rank, records) in own {
             let rank = (rank as usize).min(self.below.len());
-            stretch(from, rank, counted);
+            interval(from, rank, counted);
             (from, counted) = (rank.max(from), counted + records);
         }
-        stretch(from, self.below.len(), counted);
+        interval(from, self.below.len(), counted);
         work
     }
 }
 
-/// Values on the leaves of a hierarchy.
+/// Values as leaves of a hierarchy.
 #[derive(Debug)]
-struct Tree {
-    /// The parent of each node and its height above its deepest leaf; parents come before their children.
+struct ValueTree {
+    /// The parent of each node and its height above its deepest leaf. Parents precede their
+    /// children.
     nodes: Vec<(usize, u64)>,
     /// The node of each code.
     leaf: Vec<usize>,
@@ -363,10 +409,10 @@ struct Tree {
     height: u64,
 }
 
-impl Tree {
-    fn new(column: &Sensitive, overall: &[u64]) -> Result<Tree> {
+impl ValueTree {
+    fn new(column: &Sensitive, overall: &[u64]) -> Result<ValueTree> {
         let (taxonomy, leaves) = column.hierarchy()?;
-        // Breadth first, so that walking backwards meets children before their parents.
+        // Breadth first, so that a backward pass visits children before their parents.
         let mut order = vec![(taxonomy.root(), 0)];
         let mut at = 0;
         while at < order.len() {
@@ -377,16 +423,20 @@ impl Tree {
         let heights: Vec<u64> = order.iter().map(|(node, _)| height(taxonomy, *node)).collect();
         let mut position = vec![0; taxonomy.node_count()];
         order.iter().enumerate().for_each(|(at, (node, _))| position[node.index()] = at);
-        Ok(Tree {
-            nodes: order.iter().zip(&heights).map(|(&(_, parent), &height)| (parent, height)).collect(),
+        Ok(ValueTree {
+            nodes: order
+                .iter()
+                .zip(&heights)
+                .map(|(&(_, parent), &height)| (parent, height))
+                .collect(),
             leaf: leaves.iter().map(|&code| position[taxonomy.leaf(code).index()]).collect(),
             overall: overall.to_vec(),
             height: heights[0],
         })
     }
 
-    /// Σ over inner nodes of height · min(surplus, shortage) of its children. What a node's children cannot settle among
-    /// themselves moves up.
+    /// Σ over inner nodes of height · min(surplus, shortage) of their children. The remaining
+    /// surplus or shortage of a node is passed to its parent.
     fn work(&self, group: &Histogram, all: u64, n: u64) -> u128 {
         let mut extra = vec![0i128; self.nodes.len()];
         for (code, &records) in self.overall.iter().enumerate() {
@@ -395,7 +445,8 @@ impl Tree {
         for &(code, records) in group.entries() {
             extra[self.leaf[code as usize]] += i128::from(records) * i128::from(all);
         }
-        let (mut surplus, mut shortage) = (vec![0u128; self.nodes.len()], vec![0u128; self.nodes.len()]);
+        let (mut surplus, mut shortage) =
+            (vec![0u128; self.nodes.len()], vec![0u128; self.nodes.len()]);
         let mut work = 0;
         for node in (0..self.nodes.len()).rev() {
             let (parent, height) = self.nodes[node];

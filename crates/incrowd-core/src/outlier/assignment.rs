@@ -1,8 +1,9 @@
-//! Real candidates instead of corners: could everybody in a group be ordinary?
+//! Candidates instead of corners: whether nobody in a group needs to be an outlier.
 //!
-//! An adversary who knows everybody's quasi-identifiers has proved that a group hides an outlier if its sensitive values
-//! cannot be given, each to another of the people who fit the group, so that every pair is good. That is a matching; people
-//! with the same good values are interchangeable, so it is a small flow from values to kinds of people.
+//! An adversary who knows everybody's quasi-identifiers has proved that a group contains an outlier
+//! if its sensitive values cannot be assigned to different people who fit the group such that every
+//! pair is good. This is a matching problem. People with the same good values are interchangeable,
+//! so it is solved as a small flow from values to classes of people.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +13,13 @@ use super::{Outliers, Standing};
 use crate::region::Region;
 
 impl Outliers {
-    /// Calls `visit` for every point at which people fit the region, with how many they are.
+    /// Calls `visit` for every point with people who fit the region, with their number.
     fn fitting(&self, region: &Region, visit: &mut dyn FnMut(u32, u64)) {
         let ends: Ends = self.ends(region);
         let mut open: Vec<u32> = if self.tree.nodes.is_empty() { Vec::new() } else { vec![0] };
         while let Some(node) = open.pop() {
-            let outside = |(&(lo, hi), &(a, b)): (&(f64, f64), &(f64, f64))| hi < a.min(b) || lo > a.max(b);
+            let outside =
+                |(&(lo, hi), &(a, b)): (&(f64, f64), &(f64, f64))| hi < a.min(b) || lo > a.max(b);
             if self.tree.sides(node).iter().zip(ends.iter()).any(outside) {
                 continue;
             }
@@ -29,7 +31,7 @@ impl Outliers {
             }
             for point in points.0..points.1 {
                 let fitting = self.tree.people(point).filter(|(codes, _)| region.covers(codes));
-                let people: u64 = fitting.map(|(_, weight)| weight).sum();
+                let people: u64 = fitting.map(|(_, count)| count).sum();
                 if people > 0 {
                     visit(point, people);
                 }
@@ -37,8 +39,8 @@ impl Outliers {
         }
     }
 
-    /// Whether the values of a group, by rank with their records, can be given to people who fit its region so that nobody
-    /// is an outlier. If not, an outlier in the group is proved.
+    /// Whether the values of a group, by rank with their record counts, can be assigned to people
+    /// who fit its region such that nobody is an outlier. If not, the group provably contains one.
     pub fn assignable(&self, region: &Region, values: &[(u32, u64)]) -> bool {
         let wanted = Bits::of(self.values.len(), values.iter().map(|entry| entry.0));
         let mut kinds: BTreeMap<Bits, u64> = BTreeMap::new();
@@ -48,11 +50,11 @@ impl Outliers {
             *kinds.entry(good).or_default() += people;
         });
         let kinds: Vec<(Bits, u64)> = kinds.into_iter().collect();
-        flows(values, &kinds)
+        is_assignable(values, &kinds)
     }
 
-    /// The least number of a group's values that are bad for an outlier who fits its region, not counting outliers for whom
-    /// none is; `None` if there is no other.
+    /// The least number of a group's values that are bad for an outlier who fits its region.
+    /// Outliers without bad values are not counted; `None` if there is no other outlier.
     pub fn least_bad_values(&self, region: &Region, values: &Bits) -> Option<u64> {
         let flags = self.outlying_points();
         let mut least = None;
@@ -69,33 +71,37 @@ impl Outliers {
         least
     }
 
-    /// For each point whether an outlier is at it.
+    /// For each point, whether there is an outlier at it.
     fn outlying_points(&self) -> Vec<bool> {
         let mut flags = vec![false; self.tree.points()];
         for (row, standing) in self.standings().iter().enumerate() {
-            flags[self.point[row] as usize] |= *standing != Standing::Ordinary && self.weights[row] > 0;
+            flags[self.point[row] as usize] |=
+                *standing != Standing::Ordinary && self.row_counts[row] > 0;
         }
         flags
     }
 }
 
-/// Whether all records of the values can be given to people of kinds for whom the value is good.
-fn flows(values: &[(u32, u64)], kinds: &[(Bits, u64)]) -> bool {
+/// Whether all records of the values can be assigned to people of kinds for whom the value is good.
+/// Searches for a maximum flow by augmenting along shortest paths.
+fn is_assignable(values: &[(u32, u64)], kinds: &[(Bits, u64)]) -> bool {
     let mut given = vec![vec![0u64; kinds.len()]; values.len()];
     let mut left: Vec<u64> = kinds.iter().map(|kind| kind.1).collect();
     for (v, &(_, records)) in values.iter().enumerate() {
         let mut missing = records;
         while missing > 0 {
-            let Some((end, came)) = way(values, kinds, &given, &left, v) else { return false };
+            let Some((end, previous)) = augmenting_path(values, kinds, &given, &left, v) else {
+                return false;
+            };
             let steps = || {
-                std::iter::successors(Some((end, came[end])), |(_, step)| {
+                std::iter::successors(Some((end, previous[end])), |(_, step)| {
                     let from = step.and_then(|(_, from)| from)?;
-                    Some((from, came[from]))
+                    Some((from, previous[from]))
                 })
             };
-            let gives =
-                steps().filter_map(|(_, step)| step.and_then(|(value, from)| Some(given[value][from?])));
-            let amount = gives.min().unwrap_or(u64::MAX).min(missing).min(left[end]);
+            let available = steps()
+                .filter_map(|(_, step)| step.and_then(|(value, from)| Some(given[value][from?])));
+            let amount = available.min().unwrap_or(u64::MAX).min(missing).min(left[end]);
             left[end] -= amount;
             for (kind, step) in steps().collect::<Vec<_>>() {
                 if let Some((value, from)) = step {
@@ -111,37 +117,39 @@ fn flows(values: &[(u32, u64)], kinds: &[(Bits, u64)]) -> bool {
     true
 }
 
-/// For each kind the value that would go to it, and the kind that value would leave.
-type Came = Vec<Option<(usize, Option<usize>)>>;
+/// For each kind, the value that would be moved to it, and the kind the value would leave.
+type Predecessors = Vec<Option<(usize, Option<usize>)>>;
 
-/// The shortest way from a value over kinds, and values that could leave them, to a kind with people left.
-fn way(
+/// The shortest augmenting path: from a value over kinds, and values that could leave them, to a
+/// kind with people left.
+fn augmenting_path(
     values: &[(u32, u64)],
     kinds: &[(Bits, u64)],
     given: &[Vec<u64>],
     left: &[u64],
     start: usize,
-) -> Option<(usize, Came)> {
-    let mut came: Came = vec![None; kinds.len()];
+) -> Option<(usize, Predecessors)> {
+    let mut previous: Predecessors = vec![None; kinds.len()];
     let mut queue: Vec<usize> = Vec::new();
-    let reach = |value: usize, from: Option<usize>, came: &mut Came, queue: &mut Vec<usize>| {
-        for (kind, (good, _)) in kinds.iter().enumerate() {
-            if came[kind].is_none() && good.get(values[value].0) {
-                came[kind] = Some((value, from));
-                queue.push(kind);
+    let reach =
+        |value: usize, from: Option<usize>, previous: &mut Predecessors, queue: &mut Vec<usize>| {
+            for (kind, (good, _)) in kinds.iter().enumerate() {
+                if previous[kind].is_none() && good.get(values[value].0) {
+                    previous[kind] = Some((value, from));
+                    queue.push(kind);
+                }
             }
-        }
-    };
-    reach(start, None, &mut came, &mut queue);
+        };
+    reach(start, None, &mut previous, &mut queue);
     let mut at = 0;
     while at < queue.len() {
         let kind = queue[at];
         at += 1;
         if left[kind] > 0 {
-            return Some((kind, came));
+            return Some((kind, previous));
         }
         for value in (0..values.len()).filter(|&value| given[value][kind] > 0) {
-            reach(value, Some(kind), &mut came, &mut queue);
+            reach(value, Some(kind), &mut previous, &mut queue);
         }
     }
     None
@@ -152,7 +160,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Tries every way of giving records to people one by one.
+    /// Tries every assignment of records to people.
     fn slow(records: &[u32], people: &mut Vec<Option<Bits>>) -> bool {
         let Some((&rank, rest)) = records.split_first() else { return true };
         for at in 0..people.len() {
@@ -170,17 +178,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_flow_is_a_matching(
+        fn the_flow_agrees_with_exhaustive_search(
             values in prop::collection::vec(1u64..4, 1..4),
             kinds in prop::collection::vec((0u32..16, 1u64..4), 1..4),
         ) {
-            let values: Vec<(u32, u64)> = values.into_iter().enumerate().map(|(v, n)| (v as u32, n)).collect();
+            let values = values.into_iter().enumerate();
+            let values: Vec<(u32, u64)> = values.map(|(v, n)| (v as u32, n)).collect();
+            let good = |set: u32| Bits::of(4, (0..4).filter(|v| set >> v & 1 == 1));
             let kinds: Vec<(Bits, u64)> =
-                kinds.into_iter().map(|(set, n)| (Bits::of(4, (0..4).filter(|v| set >> v & 1 == 1)), n)).collect();
+                kinds.into_iter().map(|(set, n)| (good(set), n)).collect();
             let records: Vec<u32> = values.iter().flat_map(|&(v, n)| vec![v; n as usize]).collect();
             let mut people: Vec<Option<Bits>> =
                 kinds.iter().flat_map(|(good, n)| vec![Some(good.clone()); *n as usize]).collect();
-            prop_assert_eq!(flows(&values, &kinds), slow(&records, &mut people));
+            prop_assert_eq!(is_assignable(&values, &kinds), slow(&records, &mut people));
         }
     }
 }

@@ -1,8 +1,9 @@
-//! What was found out about boxes and corners, kept.
+//! A cache of results about boxes and corners.
 //!
-//! A question about a box seldom needs to know of every value whether it is good: that one of a group's values is, is often
-//! plain from afar. So an answer is looked for only until the question is decided, and what was learned on the way is kept. A
-//! question that it does not decide is looked at a second time, then for all values.
+//! A query about a box rarely needs the status of every value: often a bound already shows that one
+//! of a group's values is good. The first evaluation therefore stops as soon as the query is
+//! decided, and its bounds are stored. A later query that these bounds do not decide is evaluated
+//! completely, for all values.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,115 +13,116 @@ use hashbrown::HashMap;
 use super::Outliers;
 use super::near::{Bits, Good};
 
-/// For each axis the two ends of a box, scaled; alike where there is only one.
+/// The two scaled ends of a box on each axis; equal if the box is flat there.
 pub(super) type Ends = Box<[(f64, f64)]>;
 
-/// So many bytes of good values are kept.
+/// Maximum size of each part of the cache, in bytes.
 const KEPT: usize = 512 << 20;
 
-/// What is to be known about the corners of a box.
+/// A query about the corners of a box.
 #[derive(Clone, Copy)]
-pub(super) enum Asked<'a> {
-    /// Of every value whether it is good.
+pub(super) enum Query<'a> {
+    /// Which values are good.
     All,
-    /// Whether any of these is good.
+    /// Whether any of these values is good.
     Any(&'a Bits),
-    /// Of each of these whether it is good.
+    /// Which of these values are good.
     Each(&'a Bits),
 }
 
-impl Asked<'_> {
-    /// Whether bounds of the good values answer the question.
+impl Query<'_> {
+    /// Whether bounds of the good values decide the query.
     pub(super) fn is_decided_by(self, good: &Good) -> bool {
         match self {
-            Asked::All => good.all == good.some,
-            Asked::Any(values) => good.all.meets(values) || !good.some.meets(values),
-            Asked::Each(values) => good.some.inside(values, &good.all),
+            Query::All => good.all == good.some,
+            Query::Any(values) => good.all.meets(values) || !good.some.meets(values),
+            Query::Each(values) => good.some.inside(values, &good.all),
         }
     }
 }
 
 struct Entry {
     good: Arc<Good>,
-    /// Nothing more can be learned, or nothing more will.
-    last: bool,
+    /// Whether the entry is final: it is exact, or a better evaluation is not possible.
+    is_final: bool,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Entries {
     good: HashMap<Box<[u64]>, Entry, FixedState>,
     dead: HashMap<Box<[u64]>, bool, FixedState>,
-    looked: u64,
+    evaluations: u64,
 }
 
-/// What was found out already.
+/// The results known so far.
 #[derive(Default)]
 pub(super) struct Cache {
-    kept: Mutex<Kept>,
+    entries: Mutex<Entries>,
 }
 
 pub(super) fn key(ends: &Ends) -> Box<[u64]> {
-    // One zero has two forms.
+    // Adding 0.0 turns -0.0 into 0.0, so that both have one key.
     let bits = |x: f64| (x + 0.0).to_bits();
     ends.iter().flat_map(|&(a, b)| [bits(a), bits(b)]).collect()
 }
 
 impl Cache {
-    /// Bounds of the good values that decide a question about one point; about the corners of a box they may not.
-    pub(super) fn ask(&self, outliers: &Outliers, ends: &Ends, asked: Asked<'_>) -> Arc<Good> {
+    /// Returns bounds of the good values. They decide the query if the box is a point; otherwise
+    /// they may not.
+    pub(super) fn ask(&self, outliers: &Outliers, ends: &Ends, query: Query<'_>) -> Arc<Good> {
         let key = key(ends);
         let mut known = None;
-        if let Ok(kept) = self.kept.lock()
-            && let Some(entry) = kept.good.get(&key)
+        if let Ok(entries) = self.entries.lock()
+            && let Some(entry) = entries.good.get(&key)
         {
-            if entry.last || asked.is_decided_by(&entry.good) {
+            if entry.is_final || query.is_decided_by(&entry.good) {
                 return entry.good.clone();
             }
             known = Some(entry.good.clone());
         }
-        let last = known.is_some() || matches!(asked, Asked::All);
-        let mut good = outliers.look(ends, None, if last { Asked::All } else { asked });
+        let is_final = known.is_some() || matches!(query, Query::All);
+        let mut good = outliers.evaluate(ends, None, if is_final { Query::All } else { query });
         if let Some(known) = known {
             good.all.join(&known.all);
             good.some = good.some.and(&known.some);
         }
         let good = Arc::new(good);
-        if let Ok(mut kept) = self.kept.lock() {
+        if let Ok(mut entries) = self.entries.lock() {
             let each = 16 * outliers.scaled.len().div_ceil(64) + 16 * ends.len() + 96;
-            if kept.good.len() * each > KEPT {
-                kept.good.clear();
+            if entries.good.len() * each > KEPT {
+                entries.good.clear();
             }
-            kept.looked += 1;
-            kept.good.insert(key, Entry { good: good.clone(), last });
+            entries.evaluations += 1;
+            entries.good.insert(key, Entry { good: good.clone(), is_final });
         }
         good
     }
 
     /// All good values of one point.
     pub(super) fn good(&self, outliers: &Outliers, point: &Ends) -> Arc<Good> {
-        self.ask(outliers, point, Asked::All)
+        self.ask(outliers, point, Query::All)
     }
 
-    /// Whether a box has a dead corner, found out by `look` if it is not known.
-    pub(super) fn dead(&self, ends: &Ends, look: impl FnOnce() -> bool) -> bool {
+    /// Whether a box has a dead corner; `evaluate` is called if the result is not cached.
+    pub(super) fn dead(&self, ends: &Ends, evaluate: impl FnOnce() -> bool) -> bool {
         let key = key(ends);
-        if let Ok(kept) = self.kept.lock()
-            && let Some(&dead) = kept.dead.get(&key)
+        if let Ok(entries) = self.entries.lock()
+            && let Some(&dead) = entries.dead.get(&key)
         {
             return dead;
         }
-        let dead = look();
-        if let Ok(mut kept) = self.kept.lock() {
-            if kept.dead.len() * (16 * ends.len() + 48) > KEPT {
-                kept.dead.clear();
+        let dead = evaluate();
+        if let Ok(mut entries) = self.entries.lock() {
+            if entries.dead.len() * (16 * ends.len() + 48) > KEPT {
+                entries.dead.clear();
             }
-            kept.dead.insert(key, dead);
+            entries.dead.insert(key, dead);
         }
         dead
     }
 
-    /// How many boxes and corners were looked at.
-    pub(super) fn looked(&self) -> u64 {
-        self.kept.lock().map_or(0, |kept| kept.looked)
+    /// The number of evaluations so far.
+    pub(super) fn evaluations(&self) -> u64 {
+        self.entries.lock().map_or(0, |entries| entries.evaluations)
     }
 }

@@ -1,40 +1,44 @@
-//! The corners of a box: which of them are good with which values.
+//! The corners of a box, and the values that are good at each of them.
 //!
-//! Paper: `wang2009`, Definition 4.2 and Theorem 5.1. Over the corners of a box and the sensitive values of its group, bad
-//! tuples make a matrix. A group is plain if no value is bad at every corner (no bad row) and no corner is bad with every
-//! value (no bad column). A corner that is bad with every value of the table is *dead*.
+//! Paper: `wang2009`, Definition 4.2 and Theorem 5.1. The corners of a box and the sensitive values
+//! of its group form a matrix of good and bad tuples. A group is plain if no value is bad at every
+//! corner (no bad row) and no corner is bad with every value (no bad column). A corner that is bad
+//! with every value of the table is *dead*.
 //!
-//! Corners are not enumerated blindly. A box is looked at as a whole first: a value that is good at all its corners decides
-//! all its columns, and values that are good at none leave a bad one. Only what is not decided is halved, on the widest side,
-//! until a few corners are left, which boxes share. Rows come last, since most are decided by what was learned about columns.
+//! Not all corners are enumerated. A box is first evaluated as a whole: a value that is good at all
+//! its corners decides all columns, and if no value is good at any corner there is a bad column. An
+//! undecided box is split in half on its widest side, down to single corners, whose results are
+//! shared between boxes. Rows are checked last, because most are decided by the results for
+//! columns.
 
 use super::Outliers;
-use super::cache::{Asked, Ends};
+use super::cache::{Ends, Query};
 use super::near::Bits;
 use crate::region::Region;
 
-/// So many boxes are looked at for one group before the answer is no.
+/// Maximum number of boxes examined per group; beyond it the group counts as not plain.
 const BUDGET: u32 = 20_000;
-/// Boxes of up to so many free sides are not looked at as a whole: boxes share their corners, which are mostly known.
+/// Boxes with at most this many non-flat sides are split at once: their corners are shared with
+/// other boxes and mostly cached.
 const FREE: usize = 6;
 
-/// Why a group is not plain.
+/// The reason why a group is not plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A value is bad at every corner.
     Row,
     /// A corner is bad with every value.
     Column,
-    /// The search was given up, which counts as not plain.
+    /// The search exceeded its budget, which counts as not plain.
     Budget,
 }
 
-/// The whole matrix of a small box, for reports.
+/// The bad rows and columns of a small box, for reports.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     /// The ranks of the group's values that are bad at every corner.
     pub bad_values: Vec<u32>,
-    /// The corners that are bad with every value: one place per distance attribute.
+    /// The corners that are bad with every value: one position per distance attribute.
     pub bad_corners: Vec<Vec<f64>>,
 }
 
@@ -58,7 +62,7 @@ impl Search<'_> {
         self.step()?;
         let free = free(ends);
         if free == 0 || free > FREE && self.outliers.density.is_none() {
-            let good = self.outliers.cache.ask(self.outliers, ends, Asked::Any(self.values));
+            let good = self.outliers.cache.ask(self.outliers, ends, Query::Any(self.values));
             self.covered.join(&good.all);
             if good.all.meets(self.values) {
                 return Ok(());
@@ -76,7 +80,7 @@ impl Search<'_> {
         }
     }
 
-    /// Looks for a good corner of every value that has none yet.
+    /// Searches for a good corner of every value that has none yet.
     fn rows(&mut self, ends: &Ends) -> Result<(), Fault> {
         let missing = self.values.without(&self.covered);
         if missing.is_empty() {
@@ -85,7 +89,7 @@ impl Search<'_> {
         self.step()?;
         let free = free(ends);
         if free == 0 || free > FREE && self.outliers.density.is_none() {
-            let good = self.outliers.cache.ask(self.outliers, ends, Asked::Each(&missing));
+            let good = self.outliers.cache.ask(self.outliers, ends, Query::Each(&missing));
             self.covered.join(&good.all);
             if free == 0 || good.some.inside(self.values, &self.covered) {
                 return Ok(());
@@ -101,12 +105,12 @@ impl Search<'_> {
     }
 }
 
-/// How many sides of a box have two ends.
+/// The number of non-flat sides of a box.
 fn free(ends: &Ends) -> usize {
     ends.iter().filter(|(lo, hi)| lo != hi).count()
 }
 
-/// A box with its widest side fixed at one end, and at the other.
+/// Splits a box: its widest side is fixed at one end, and at the other.
 fn halves(ends: &Ends) -> Option<(Ends, Ends)> {
     let width = |axis: usize| (ends[axis].1 - ends[axis].0).abs();
     let axis = (0..ends.len()).rev().max_by(|&a, &b| width(a).total_cmp(&width(b)))?;
@@ -130,7 +134,7 @@ impl Outliers {
         self.axes.iter().map(end).collect()
     }
 
-    /// Whether a group with this region and these values hides everybody: no bad row, no bad column.
+    /// Whether a group with this region and these values is plain: no bad row, no bad column.
     pub fn plain(&self, region: &Region, values: &Bits) -> Result<(), Fault> {
         let covered = Bits::none(self.values.len());
         let mut search = Search { outliers: self, values, covered, steps: 0 };
@@ -140,7 +144,8 @@ impl Outliers {
         if values.inside(values, &search.covered) { Ok(()) } else { Err(Fault::Row) }
     }
 
-    /// Whether a corner of the region is bad with every value of the table, so that no group with it is plain.
+    /// Whether a corner of the region is bad with every value of the table. No group with this
+    /// region is plain then.
     pub fn is_dead(&self, region: &Region) -> bool {
         self.dead(&self.ends(region))
     }
@@ -153,35 +158,43 @@ impl Outliers {
         })
     }
 
-    /// Adds the values that are good at some corner of a box, as far as they are asked for. Where the search is given up, all
-    /// count as good: this serves a bound of what cannot be.
-    pub(super) fn good_at_some_corner(&self, ends: &Ends, asked: &Bits, found: &mut Bits) {
-        let mut search = Search { outliers: self, values: asked, covered: found.clone(), steps: 0 };
+    /// Adds those of the wanted values that are good at some corner of a box. If the search exceeds
+    /// its budget, all of them are added, because callers need a superset.
+    pub(super) fn good_at_some_corner(&self, ends: &Ends, wanted: &Bits, found: &mut Bits) {
+        let mut search =
+            Search { outliers: self, values: wanted, covered: found.clone(), steps: 0 };
         match search.rows(ends) {
             Ok(()) => found.join(&search.covered),
-            Err(_) => found.join(asked),
+            Err(_) => found.join(wanted),
         }
     }
 
-    /// How many boxes and corners were looked at so far.
-    pub fn looked(&self) -> u64 {
-        self.cache.looked()
+    /// The number of evaluations of boxes and corners so far.
+    pub fn evaluations(&self) -> u64 {
+        self.cache.evaluations()
     }
 
-    /// The good values at a place of the distance attributes, given in the order of [`Outliers::attributes`] as it stands in
-    /// the table, unscaled.
+    /// The good values at a position of the distance attributes, unscaled, in the order of
+    /// [`Outliers::attributes`].
     pub fn good_at(&self, place: &[f64]) -> Bits {
-        let ends =
-            self.axes.iter().zip(place).map(|((_, axis), &x)| (axis.scaled(x), axis.scaled(x))).collect();
+        let ends = self
+            .axes
+            .iter()
+            .zip(place)
+            .map(|((_, axis), &x)| (axis.scaled(x), axis.scaled(x)))
+            .collect();
         self.cache.good(self, &ends).all.clone()
     }
 
-    /// The whole matrix of a box, corner by corner; `None` if it has more than 65,536 corners.
+    /// The bad rows and columns of a box, corner by corner; `None` if it has more than 65,536
+    /// corners.
     pub fn matrix(&self, region: &Region, values: &Bits) -> Option<Matrix> {
-        let ends: Vec<(f64, f64)> = self.axes.iter().map(|(q, _)| region.extents[*q].ends).collect();
+        let ends: Vec<(f64, f64)> =
+            self.axes.iter().map(|(q, _)| region.extents[*q].ends).collect();
         let sides: Vec<Vec<f64>> =
             ends.iter().map(|&(lo, hi)| if lo == hi { vec![lo] } else { vec![lo, hi] }).collect();
-        let count: usize = sides.iter().map(Vec::len).try_fold(1usize, |n, side| n.checked_mul(side))?;
+        let count: usize =
+            sides.iter().map(Vec::len).try_fold(1usize, |n, side| n.checked_mul(side))?;
         if count > 1 << 16 {
             return None;
         }

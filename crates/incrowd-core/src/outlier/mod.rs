@@ -1,20 +1,22 @@
-//! (p,d)-outliers: who is far from nearly everybody.
+//! (p,d)-outliers: records that are far from nearly all others.
 //!
-//! Paper: `wang2009`, Definitions 3.1 and 3.2 (after `knorr2000`). With every attribute scaled to its range, a tuple x, real
-//! or thought of, is **bad** if at least a share p of all records lie farther than d from it:
-//! `#{t : dist(x,t) > d} >= ceil(p·n)`. Distances are Euclidean over the distance attributes and the sensitive value;
-//! equality counts as near. A record is a *global* outlier if its sensitive value alone makes it one, a *local* one if it
-//! is bad otherwise.
+//! Paper: `wang2009`, Definitions 3.1 and 3.2 (after `knorr2000`). Every attribute is scaled to its
+//! range. A real or hypothetical tuple x is **bad** if at least a share p of all records is farther
+//! than d from it: `#{t : dist(x,t) > d} >= ceil(p·n)`. Distances are Euclidean over the distance
+//! attributes and the sensitive value; records at distance d are near. A record is a *global*
+//! outlier if it is one by its sensitive value alone, and a *local* outlier if it is bad otherwise.
 //!
-//! Where we differ: p is a fraction; `> d` decides in both definitions (the paper has `>= d` in one, and then a
-//! sensitive-attribute outlier need not be an outlier); the range to which attributes are scaled is by default that of the
-//! records without the global outliers, since one billionaire would make all other incomes equal. The count is always over
-//! all records, those left out of a release included.
+//! Where we differ: p is a fraction. `> d` is used in both definitions; the paper has `>= d` in
+//! one, and then a sensitive-attribute outlier need not be an outlier. By default attributes are
+//! scaled to the range of the records without global outliers, because one extreme income would
+//! make all other incomes nearly equal. All records are counted, including those suppressed in a
+//! release.
 //!
-//! Local outliers can be told by density instead (`lof`).
+//! Local outliers can be defined by density instead (`lof`).
 //!
-//! [`Outliers`] answers for every tuple a box could hide. Points with equal places are taken together and lie in a tree
-//! (`tree`); the good values of a point are found for all sensitive values at once (`near`) and kept (`corners`).
+//! [`Outliers`] evaluates every tuple that a box could contain. Records at equal positions form one
+//! point of a kd-tree (`tree`). The good values of a point are computed for all sensitive values at
+//! once (`near`) and cached (`cache`).
 
 mod assignment;
 mod bound;
@@ -42,40 +44,40 @@ use crate::model::find_sensitive;
 use cache::Cache;
 use lof::Densities;
 use scale::Axis;
-use tree::Tree;
+use tree::KdTree;
 
-/// What makes somebody an outlier.
+/// The definition of an outlier.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The share of all records that must be far, in (0, 1].
     pub p: f64,
-    /// What far is, after scaling.
+    /// The greatest distance that is not far, after scaling.
     pub d: f64,
-    /// The quasi-identifiers distance is measured on; empty means all of them.
+    /// The quasi-identifiers on which distance is measured; empty means all of them.
     pub distance_attributes: Vec<String>,
-    /// What attributes are scaled to.
+    /// The range to which attributes are scaled.
     pub scale: Scale,
-    /// Stated ranges, which take the place of those found.
+    /// Given ranges, which replace the ranges of the data.
     pub bounds: Vec<Bounds>,
     /// The sensitive column; empty if there is only one.
     pub on: String,
-    /// How outliers are told by density; by distance, if this is left out. Nobody is then a global outlier, and p and d only
-    /// say which values a trimmed scale leaves out.
+    /// The definition by density; `None` for outliers by distance. With it, no record is a global
+    /// outlier, and p and d determine only the values that a trimmed scale excludes.
     pub density: Option<Density>,
 }
 
-/// How a record stands to the others.
+/// The outlier status of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// No outlier.
+    /// Not an outlier.
     Ordinary,
     /// An outlier by several attributes together.
     Local,
-    /// An outlier by its sensitive value alone: no box can hide it.
+    /// An outlier by its sensitive value alone: in no box is it hidden.
     Global,
 }
 
-/// How many records stand how.
+/// The number of outliers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Global outliers.
@@ -86,27 +88,27 @@ pub struct Counts {
 
 /// The outlier structure of a table.
 pub struct Outliers {
-    /// The position of the sensitive column.
+    /// The index of the sensitive column.
     column: usize,
-    /// How many far records make a tuple bad.
+    /// The number of far records that makes a tuple bad.
     need: u64,
     records: u64,
-    /// The square of the distance that is still near, with the slack.
+    /// The square of the greatest near distance, including the tolerance.
     reach: f64,
-    /// The distance attributes: position among the quasi-identifiers, and scale.
+    /// The distance attributes: index of the quasi-identifier, and scale.
     axes: Vec<(usize, Axis)>,
     sensitive: Axis,
-    /// For each code of the sensitive column its rank among the distinct places.
+    /// For each code of the sensitive column, its rank among the distinct positions.
     rank: Vec<u32>,
-    /// The places of the ranks, ascending, and their scaled form.
+    /// The positions by rank, ascending, and their scaled form.
     values: Vec<f64>,
     scaled: Vec<f64>,
     global: Vec<bool>,
-    tree: Tree,
-    /// The node of each row of the table in the tree.
+    tree: KdTree,
+    /// The point of each row of the table in the tree.
     point: Vec<u32>,
     row_rank: Vec<u32>,
-    weights: Vec<u64>,
+    row_counts: Vec<u64>,
     standing: OnceLock<Vec<Standing>>,
     density: Option<Density>,
     densities: OnceLock<Option<Densities>>,
@@ -115,7 +117,7 @@ pub struct Outliers {
     cache: Cache,
 }
 
-// Places are cells, and cells must not reach logs.
+// Does not print positions, which are cell values: debug output ends up in logs.
 impl std::fmt::Debug for Outliers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Outliers")
@@ -126,12 +128,12 @@ impl std::fmt::Debug for Outliers {
     }
 }
 
-/// Squares of distances that differ by no more are equal.
+/// Squared distances that differ by at most this are equal.
 const SLACK: f64 = 1e-12;
 
 impl Outliers {
-    /// Looks at a table. Fails if the sensitive column has no order, or a distance attribute is not one of the table's or
-    /// has a missing value without a place.
+    /// Builds the structure. Fails if the sensitive column has no order, or if a distance attribute
+    /// is not a quasi-identifier or has missing values among numbers.
     pub fn new(data: &Dataset, settings: &Settings) -> Result<Outliers> {
         let column = find_sensitive(data, &settings.on)?;
         let places = sensitive_places(data, column)?;
@@ -139,21 +141,23 @@ impl Outliers {
         let mut values = places.clone();
         values.sort_by(f64::total_cmp);
         values.dedup();
-        let rank: Vec<u32> = places.iter().map(|x| values.partition_point(|y| y < x) as u32).collect();
+        let rank: Vec<u32> =
+            places.iter().map(|x| values.partition_point(|y| y < x) as u32).collect();
         let row_rank: Vec<u32> =
             (0..data.rows()).map(|row| rank[data.sensitive_codes(row)[column] as usize]).collect();
-        let weights: Vec<u64> = (0..data.rows()).map(|row| data.weight(row)).collect();
+        let row_counts: Vec<u64> = (0..data.rows()).map(|row| data.weight(row)).collect();
         let records = data.records();
         let need = need(settings.p, records);
         let reach = settings.d * settings.d + SLACK;
 
         let mut counts = vec![0u64; values.len()];
-        row_rank.iter().zip(&weights).for_each(|(&rank, &weight)| counts[rank as usize] += weight);
-        let own =
-            Axis::spanning(values.iter().copied().zip(&counts).filter(|(_, n)| **n > 0).map(|(x, _)| x));
+        row_rank.iter().zip(&row_counts).for_each(|(&rank, &count)| counts[rank as usize] += count);
+        let own = Axis::spanning(
+            values.iter().copied().zip(&counts).filter(|(_, n)| **n > 0).map(|(x, _)| x),
+        );
         let first = scale::far_values(&values, &counts, own, reach, need);
         let kept = |row: usize| settings.scale == Scale::Original || !first[row_rank[row] as usize];
-        let rows = || (0..data.rows()).filter(|&row| weights[row] > 0 && kept(row));
+        let rows = || (0..data.rows()).filter(|&row| row_counts[row] > 0 && kept(row));
         let name = &data.sensitive()[column].name;
         let found = Axis::spanning(rows().map(|row| values[row_rank[row] as usize]));
         let sensitive = Bounds::stated(&settings.bounds, name, &values)?.unwrap_or(found);
@@ -163,7 +167,8 @@ impl Outliers {
             let place = |row: usize| quasi.domain.place(Code(data.quasi_codes(row)[q]));
             let all: Vec<f64> = (0..data.rows()).map(place).collect();
             let found = Axis::spanning(rows().map(place));
-            scaled_axes.push((q, Bounds::stated(&settings.bounds, &quasi.name, &all)?.unwrap_or(found)));
+            scaled_axes
+                .push((q, Bounds::stated(&settings.bounds, &quasi.name, &all)?.unwrap_or(found)));
         }
         let axes = scaled_axes;
         Bounds::all_known(
@@ -171,11 +176,12 @@ impl Outliers {
             axes.iter().map(|(q, _)| data.quasi()[*q].name.as_str()).chain([name.as_str()]),
         )?;
         let last = scale::far_values(&values, &counts, sensitive, reach, need);
-        // However far a value is, a crowd may be there.
+        // With density, a value far from all others is no outlier if enough records have it.
         let by_distance = settings.density.is_none();
-        let global: Vec<bool> = first.iter().zip(&last).map(|(a, b)| by_distance && (*a || *b)).collect();
+        let global: Vec<bool> =
+            first.iter().zip(&last).map(|(a, b)| by_distance && (*a || *b)).collect();
         let scaled = values.iter().map(|&x| sensitive.scaled(x)).collect();
-        let (tree, point) = Tree::new(data, &axes, &row_rank, values.len());
+        let (tree, point) = KdTree::new(data, &axes, &row_rank, values.len());
         let everything = Bits::of(values.len(), 0..values.len() as u32);
         Ok(Outliers {
             column,
@@ -191,7 +197,7 @@ impl Outliers {
             tree,
             point,
             row_rank,
-            weights,
+            row_counts,
             standing: OnceLock::new(),
             density: settings.density,
             densities: OnceLock::new(),
@@ -200,43 +206,43 @@ impl Outliers {
         })
     }
 
-    /// The position of the sensitive column.
+    /// The index of the sensitive column.
     pub fn column(&self) -> usize {
         self.column
     }
 
-    /// How many far records make a tuple bad.
+    /// The number of far records that makes a tuple bad.
     pub fn need(&self) -> u64 {
         self.need
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// What makes an outlier by density, if that decides.
+    /// The definition by density, if it is used.
     pub fn density(&self) -> Option<Density> {
         self.density
     }
 
-    /// The distance attributes, by their positions among the quasi-identifiers.
+    /// The distance attributes, as indices of quasi-identifiers.
     pub fn attributes(&self) -> impl Iterator<Item = usize> {
         self.axes.iter().map(|(q, _)| *q)
     }
 
-    /// For the data owner only: the range each distance attribute is scaled to, and that of the sensitive column. The ends
-    /// are values of records.
+    /// For the data owner only: the scaling range of each distance attribute and of the sensitive
+    /// column. The ends are values of records.
     pub fn ranges(&self) -> (Vec<(f64, f64)>, (f64, f64)) {
         (self.axes.iter().map(|(_, axis)| axis.range()).collect(), self.sensitive.range())
     }
 
-    /// How many distinct points the records have on the distance attributes.
+    /// The number of distinct points of the records on the distance attributes.
     pub fn points(&self) -> usize {
         self.tree.points()
     }
 
-    /// How many different sensitive values there are.
+    /// The distinct sensitive values, ascending.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
@@ -246,29 +252,31 @@ impl Outliers {
         self.rank[code as usize]
     }
 
-    /// Whether a value, by its rank, makes its records global outliers.
+    /// Whether records with a value, given by its rank, are global outliers.
     pub fn is_global(&self, rank: u32) -> bool {
         self.global[rank as usize]
     }
 
-    /// How many different values records have that are no global outliers.
+    /// The number of distinct values whose records are not global outliers.
     pub fn values_left(&self) -> u64 {
         self.global.iter().filter(|global| !**global).count() as u64
     }
 
-    /// How a row of the table stands. The first question about a local outlier looks at all rows.
+    /// The status of a row. The first call computes the status of all rows.
     pub fn standing(&self, row: usize) -> Standing {
         self.standings()[row]
     }
 
-    /// Whether a row's sensitive value alone makes it an outlier.
+    /// Whether a row is an outlier by its sensitive value alone.
     pub fn is_global_row(&self, row: usize) -> bool {
         self.global[self.row_rank[row] as usize]
     }
 
-    /// What is known of densities, if outliers are told by them. The first question looks at all places.
+    /// The densities, if outliers are defined by them. The first call computes all of them.
     fn by_density(&self) -> Option<&Densities> {
-        self.densities.get_or_init(|| self.density.map(|asked| self.densities(asked))).as_ref()
+        self.densities
+            .get_or_init(|| self.density.map(|settings| self.densities(settings)))
+            .as_ref()
     }
 
     fn standings(&self) -> &[Standing] {
@@ -276,8 +284,8 @@ impl Outliers {
     }
 
     fn all_standings(&self) -> Vec<Standing> {
-        let mut standing = vec![Standing::Ordinary; self.weights.len()];
-        let mut by_point: Vec<u32> = (0..self.weights.len() as u32).collect();
+        let mut standing = vec![Standing::Ordinary; self.row_counts.len()];
+        let mut by_point: Vec<u32> = (0..self.row_counts.len() as u32).collect();
         by_point.sort_unstable_by_key(|&row| (self.point[row as usize], row));
         for rows in by_point.chunk_by(|a, b| self.point[*a as usize] == self.point[*b as usize]) {
             let point = self.point[rows[0] as usize];
@@ -297,13 +305,13 @@ impl Outliers {
         standing
     }
 
-    /// How many outliers there are.
+    /// The number of outliers.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        for (standing, weight) in self.standings().iter().zip(&self.weights) {
+        for (standing, count) in self.standings().iter().zip(&self.row_counts) {
             match standing {
-                Standing::Global => counts.global += weight,
-                Standing::Local => counts.local += weight,
+                Standing::Global => counts.global += count,
+                Standing::Local => counts.local += count,
                 Standing::Ordinary => {}
             }
         }
@@ -311,7 +319,7 @@ impl Outliers {
     }
 }
 
-/// `ceil(p·n)`, with p as the decimal that was typed.
+/// `ceil(p·n)`, with p as a decimal number.
 fn need(p: f64, records: u64) -> u64 {
     let (p, floor) = (Decimal::of(p), Decimal::of(p).share_of(records));
     floor + u64::from(p.cmp_fraction(u128::from(floor), u128::from(records.max(1))).is_lt())
@@ -325,9 +333,9 @@ fn sensitive_places(data: &Dataset, column: usize) -> Result<Vec<f64>> {
             Ok(leaves.iter().map(|leaf| f64::from(leaf.0 + 1)).collect())
         }
         (_, Err(error)) if sensitive.missing.is_some() => Err(error),
-        (_, Err(error)) => {
-            Err(error.help("outliers need numbers, dates, or a hierarchy that lists the values in an order"))
-        }
+        (_, Err(error)) => Err(error.help(
+            "outliers need numbers, dates, or a hierarchy that lists the values in an order",
+        )),
     }
 }
 
@@ -343,9 +351,8 @@ fn distance_attributes(data: &Dataset, names: &[String]) -> Result<Vec<usize>> {
             .at("distance_attributes"));
         };
         if chosen.contains(&position) {
-            return Err(
-                Error::job(format!("`distance_attributes` names `{name}` twice")).at("distance_attributes")
-            );
+            return Err(Error::job(format!("`distance_attributes` names `{name}` twice"))
+                .at("distance_attributes"));
         }
         chosen.push(position);
     }
@@ -362,7 +369,8 @@ fn distance_attributes(data: &Dataset, names: &[String]) -> Result<Vec<usize>> {
                 "column `{name}` has missing values, which have no distance to numbers"
             ))
             .help(
-                "leave such records out with on_missing = \"drop\", or the column out of distance_attributes",
+                "drop these records with on_missing = \"drop\", or remove the column from \
+                 distance_attributes",
             ));
         }
     }

@@ -1,7 +1,8 @@
-//! A kd-tree over the points of the distance attributes, each with the records of every sensitive value.
+//! A kd-tree over the points of the distance attributes, with record counts per sensitive value.
 //!
-//! Every node knows how many records of each value lie below it, so that a node that is wholly near is counted at once and
-//! for all values. Points keep the people at them: distinct rows of all quasi-identifiers.
+//! Every node stores the number of records per value below it, so that a node that is completely
+//! near is counted at once for all values. Points store the distinct rows of all quasi-identifiers
+//! at them.
 
 use hashbrown::HashMap;
 
@@ -9,52 +10,53 @@ use super::scale::Axis;
 use crate::dataset::Dataset;
 use crate::index::Code;
 
-/// Fewer points than this are not divided.
+/// Nodes with at most this many points are not split.
 const LEAF: usize = 8;
 
-/// Ranks of sensitive values with the records up to each of them.
+/// Ranks of sensitive values with cumulative record counts.
 #[derive(Clone, Copy)]
-pub(super) struct Listed<'a> {
+pub(super) struct ValueCounts<'a> {
     pub(super) ranks: &'a [u32],
-    /// One more than ranks: the records before each, then all.
+    /// The number of records before each rank, followed by the total: one more entry than `ranks`.
     pub(super) before: &'a [u64],
 }
 
-/// A node: its box, its points, its values.
+/// A node: the range of its points, and its value counts.
 pub(super) struct Node {
     pub(super) points: (u32, u32),
-    /// The second child; the first follows the node. 0 for a leaf.
+    /// The second child; the first child is the next node. 0 for a leaf.
     pub(super) second: u32,
     list: (u32, u32),
 }
 
-/// The tree.
-pub(super) struct Tree {
+/// The kd-tree.
+pub(super) struct KdTree {
     pub(super) width: usize,
-    /// The scaled places of the points, point by point.
+    /// The scaled positions of the points, point by point.
     places: Vec<f64>,
     pub(super) nodes: Vec<Node>,
-    /// Least and greatest place of each node, axis by axis.
+    /// Least and greatest position of each node, axis by axis.
     boxes: Vec<(f64, f64)>,
     ranks: Vec<u32>,
     before: Vec<u64>,
-    /// The list of each point.
+    /// The range of each point in `ranks` and `before`.
     lists: Vec<(u32, u32)>,
-    /// The codes of all quasi-identifiers of the people, and how many they are, point by point.
+    /// The number of quasi-identifiers. `people` holds distinct rows of their codes, `row_counts`
+    /// the record counts of these rows, `starts` the first row of each point.
     pub(super) quasi: usize,
     people: Vec<u32>,
-    weights: Vec<u64>,
+    row_counts: Vec<u64>,
     starts: Vec<u32>,
 }
 
-impl Tree {
-    /// Builds the tree, and says at which point each row lies.
+impl KdTree {
+    /// Builds the tree. Also returns the point of each row.
     pub(super) fn new(
         data: &Dataset,
         axes: &[(usize, Axis)],
         ranks: &[u32],
         values: usize,
-    ) -> (Tree, Vec<u32>) {
+    ) -> (KdTree, Vec<u32>) {
         let width = axes.len();
         let mut known: HashMap<Vec<u32>, u32, foldhash::fast::FixedState> = HashMap::default();
         let mut of_row: Vec<u32> = Vec::with_capacity(data.rows());
@@ -66,16 +68,18 @@ impl Tree {
             let point = *known.entry(key).or_insert(next);
             if point == next {
                 places.extend(
-                    axes.iter().map(|(q, axis)| axis.scaled(data.quasi()[*q].domain.place(Code(codes[*q])))),
+                    axes.iter().map(|(q, axis)| {
+                        axis.scaled(data.quasi()[*q].domain.place(Code(codes[*q])))
+                    }),
                 );
             }
             of_row.push(point);
         }
         let count = known.len();
         drop(known);
-        // Points in the order of the tree, so that a node is a stretch of them.
+        // Points are sorted in tree order, so that the points of a node are contiguous.
         let mut order: Vec<u32> = (0..count as u32).collect();
-        let mut tree = Tree {
+        let mut tree = KdTree {
             width,
             places,
             nodes: Vec::new(),
@@ -85,25 +89,27 @@ impl Tree {
             lists: Vec::new(),
             quasi: data.quasi().len(),
             people: Vec::new(),
-            weights: Vec::new(),
+            row_counts: Vec::new(),
             starts: Vec::new(),
         };
         if count > 0 {
-            tree.divide(&mut order, 0);
+            tree.split(&mut order, 0);
         }
         let mut position = vec![0u32; count];
         order.iter().enumerate().for_each(|(at, &point)| position[point as usize] = at as u32);
         tree.places = order
             .iter()
-            .flat_map(|&point| tree.places[point as usize * width..(point as usize + 1) * width].to_vec())
+            .flat_map(|&point| {
+                tree.places[point as usize * width..(point as usize + 1) * width].to_vec()
+            })
             .collect();
         let point: Vec<u32> = of_row.iter().map(|&point| position[point as usize]).collect();
         tree.fill(data, &point, ranks, values);
         (tree, point)
     }
 
-    /// Divides a stretch of points at the middle of the widest side.
-    fn divide(&mut self, order: &mut [u32], start: u32) -> u32 {
+    /// Splits a range of points at the median of the widest side.
+    fn split(&mut self, order: &mut [u32], start: u32) -> u32 {
         let width = self.width;
         let place = |point: u32, axis: usize| self.places[point as usize * width + axis];
         let mut sides = vec![(f64::INFINITY, f64::NEG_INFINITY); width];
@@ -113,19 +119,21 @@ impl Tree {
                 *side = (side.0.min(x), side.1.max(x));
             }
         }
-        let widest =
-            (0..width).max_by(|&a, &b| (sides[a].1 - sides[a].0).total_cmp(&(sides[b].1 - sides[b].0)));
+        let widest = (0..width)
+            .max_by(|&a, &b| (sides[a].1 - sides[a].0).total_cmp(&(sides[b].1 - sides[b].0)));
         let node = self.nodes.len();
         let end = start + order.len() as u32;
         self.nodes.push(Node { points: (start, end), second: 0, list: (0, 0) });
         if let Some(axis) = widest.filter(|_| order.len() > LEAF) {
-            order.sort_unstable_by(|&a, &b| place(a, axis).total_cmp(&place(b, axis)).then(a.cmp(&b)));
+            order.sort_unstable_by(|&a, &b| {
+                place(a, axis).total_cmp(&place(b, axis)).then(a.cmp(&b))
+            });
             let middle = order.len() / 2;
             self.boxes.extend(sides);
             let (left, right) = order.split_at_mut(middle);
-            self.divide(left, start);
+            self.split(left, start);
             self.nodes[node].second = self.nodes.len() as u32;
-            self.divide(right, start + middle as u32);
+            self.split(right, start + middle as u32);
         } else {
             self.boxes.extend(sides);
         }
@@ -140,7 +148,8 @@ impl Tree {
             let quasi = |row: u32| data.quasi_codes(row as usize);
             of(a).cmp(&of(b)).then_with(|| quasi(a).cmp(quasi(b))).then(a.cmp(&b))
         });
-        let mut entries: Vec<Vec<(u32, u64)>> = vec![Vec::new(); self.places.len() / self.width.max(1)];
+        let mut entries: Vec<Vec<(u32, u64)>> =
+            vec![Vec::new(); self.places.len() / self.width.max(1)];
         if self.width == 0 && data.rows() > 0 {
             entries = vec![Vec::new()];
         }
@@ -148,18 +157,19 @@ impl Tree {
         for alike in rows.chunk_by(|a, b| point[*a as usize] == point[*b as usize]) {
             let own = &mut entries[point[alike[0] as usize] as usize];
             own.extend(alike.iter().map(|&row| (ranks[row as usize], data.weight(row as usize))));
-            for same in alike.chunk_by(|a, b| data.quasi_codes(*a as usize) == data.quasi_codes(*b as usize))
+            for same in alike
+                .chunk_by(|a, b| data.quasi_codes(*a as usize) == data.quasi_codes(*b as usize))
             {
                 self.people.extend_from_slice(data.quasi_codes(same[0] as usize));
-                self.weights.push(same.iter().map(|&row| data.weight(row as usize)).sum());
+                self.row_counts.push(same.iter().map(|&row| data.weight(row as usize)).sum());
             }
-            self.starts.push(self.weights.len() as u32);
+            self.starts.push(self.row_counts.len() as u32);
         }
         for own in &mut entries {
             let list = self.list(own, values);
             self.lists.push(list);
         }
-        // Children before parents, so that a parent adds up its children.
+        // Children have greater indices than their parent, so they are summed first.
         for node in (0..self.nodes.len()).rev() {
             let (start, end) = self.nodes[node].points;
             let mut below: Vec<(u32, u64)> = Vec::new();
@@ -168,20 +178,21 @@ impl Tree {
                 second => vec![self.nodes[node + 1].list, self.nodes[second as usize].list],
             };
             for part in parts {
-                let listed = self.listed(part);
+                let counts = self.counts(part);
                 below.extend(
-                    listed
+                    counts
                         .ranks
                         .iter()
                         .enumerate()
-                        .map(|(i, &r)| (r, listed.before[i + 1] - listed.before[i])),
+                        .map(|(i, &r)| (r, counts.before[i + 1] - counts.before[i])),
                 );
             }
             self.nodes[node].list = self.list(&mut below, values);
         }
     }
 
-    /// Stores ranks with their records. Lists of ranks have one entry less than those of sums, so both start alike.
+    /// Stores ranks with cumulative record counts. A sentinel rank keeps `ranks` and `before`
+    /// equally long.
     fn list(&mut self, entries: &mut [(u32, u64)], values: usize) -> (u32, u32) {
         let start = self.before.len() as u32;
         let mut sum = 0;
@@ -193,7 +204,11 @@ impl Tree {
         if entries.len() > values {
             let mut counts = vec![0u64; values];
             entries.iter().for_each(|&(rank, records)| counts[rank as usize] += records);
-            counts.iter().enumerate().filter(|(_, n)| **n > 0).for_each(|(rank, &n)| push(rank as u32, n));
+            counts
+                .iter()
+                .enumerate()
+                .filter(|(_, n)| **n > 0)
+                .for_each(|(rank, &n)| push(rank as u32, n));
         } else {
             entries.sort_unstable();
             for alike in entries.chunk_by(|a, b| a.0 == b.0) {
@@ -205,17 +220,17 @@ impl Tree {
         (start, self.before.len() as u32)
     }
 
-    fn listed(&self, (start, end): (u32, u32)) -> Listed<'_> {
+    fn counts(&self, (start, end): (u32, u32)) -> ValueCounts<'_> {
         let (start, end) = (start as usize, end as usize);
-        Listed { ranks: &self.ranks[start..end - 1], before: &self.before[start..end] }
+        ValueCounts { ranks: &self.ranks[start..end - 1], before: &self.before[start..end] }
     }
 
-    pub(super) fn of_node(&self, node: u32) -> Listed<'_> {
-        self.listed(self.nodes[node as usize].list)
+    pub(super) fn of_node(&self, node: u32) -> ValueCounts<'_> {
+        self.counts(self.nodes[node as usize].list)
     }
 
-    pub(super) fn of_point(&self, point: u32) -> Listed<'_> {
-        self.listed(self.lists[point as usize])
+    pub(super) fn of_point(&self, point: u32) -> ValueCounts<'_> {
+        self.counts(self.lists[point as usize])
     }
 
     /// The number of a point's first value among the values of all points.
@@ -231,14 +246,14 @@ impl Tree {
         &self.boxes[node as usize * self.width..(node as usize + 1) * self.width]
     }
 
-    /// How many points there are.
+    /// The number of points.
     pub(super) fn points(&self) -> usize {
         self.lists.len()
     }
 
-    /// The people at a point: their codes, and how many they are.
+    /// The distinct rows at a point: their codes and record counts.
     pub(super) fn people(&self, point: u32) -> impl Iterator<Item = (&[u32], u64)> {
         let range = self.starts[point as usize] as usize..self.starts[point as usize + 1] as usize;
-        range.map(|at| (&self.people[at * self.quasi..(at + 1) * self.quasi], self.weights[at]))
+        range.map(|at| (&self.people[at * self.quasi..(at + 1) * self.quasi], self.row_counts[at]))
     }
 }

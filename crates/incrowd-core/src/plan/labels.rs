@@ -1,4 +1,4 @@
-//! The texts that groups are published with, each once.
+//! The distinct texts of the published cells.
 
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,10 +12,11 @@ use crate::dataset::Dataset;
 use crate::index::{Code, GroupId};
 use crate::partition::{Partition, Span};
 
-/// For each quasi-identifier its distinct texts, and which of them each group has.
+/// For each quasi-identifier, its distinct texts and the text of each group.
 pub(super) fn columns(dataset: &Dataset, partition: &Partition) -> Vec<(Vec<String>, Vec<u32>)> {
     let quasi = dataset.quasi();
-    let publishes_sets = |q: usize| quasi[q].domain.publishes_sets() && partition.levels().is_none();
+    let publishes_sets =
+        |q: usize| quasi[q].domain.publishes_sets() && partition.levels().is_none();
     let few = |q: &usize| publishes_sets(*q) && quasi[*q].domain.leaves() <= MASK;
     let masks = Masks::new(dataset, partition, (0..quasi.len()).filter(few).collect());
     let column = |q: usize| match publishes_sets(q) {
@@ -26,11 +27,11 @@ pub(super) fn columns(dataset: &Dataset, partition: &Partition) -> Vec<(Vec<Stri
     (0..quasi.len()).into_par_iter().map(column).collect()
 }
 
-/// Distinct texts in the order they were added.
+/// Distinct texts in the order of insertion.
 #[derive(Default)]
 struct DistinctLabels {
     list: Vec<String>,
-    /// The places of the texts in the list, by their hashes.
+    /// The indices of the texts in the list, by hash.
     places: HashTable<u32>,
     hashes: FixedState,
 }
@@ -52,11 +53,11 @@ impl DistinctLabels {
     }
 }
 
-/// Distinct sets of codes, each with the number of its text.
+/// Distinct sets of codes, each with the index of its text.
 #[derive(Default)]
 struct DistinctSets {
     codes: Vec<Code>,
-    /// Where a set ends; it begins where the one before ends.
+    /// The end of each set in `codes`; a set begins where the previous one ends.
     ends: Vec<usize>,
     texts: Vec<u32>,
     places: HashTable<u32>,
@@ -85,7 +86,7 @@ impl DistinctSets {
     }
 }
 
-/// The distinct texts of a quasi-identifier that publishes spans, and which of them each group has.
+/// The distinct texts of a quasi-identifier that publishes spans, and the text of each group.
 fn span_cells(dataset: &Dataset, partition: &Partition, q: usize) -> (Vec<String>, Vec<u32>) {
     let domain = &dataset.quasi()[q].domain;
     let level = partition.levels().map(|levels| levels[q] as usize);
@@ -100,11 +101,16 @@ fn span_cells(dataset: &Dataset, partition: &Partition, q: usize) -> (Vec<String
     })
 }
 
-/// So many values fit the bits of a word.
+/// The number of values that fit into a bit mask.
 const MASK: u32 = 64;
 
-/// The same of a quasi-identifier that publishes the values that occur in a group, ascending; it has few of them.
-fn mask_cells(dataset: &Dataset, partition: &Partition, q: usize, masks: &Masks) -> (Vec<String>, Vec<u32>) {
+/// The texts of a quasi-identifier with at most 64 values that publishes sets.
+fn mask_cells(
+    dataset: &Dataset,
+    partition: &Partition,
+    q: usize,
+    masks: &Masks,
+) -> (Vec<String>, Vec<u32>) {
     let domain = &dataset.quasi()[q].domain;
     let mut known: HashMap<u64, u32, FixedState> = HashMap::default();
     cells(partition, |group, texts| {
@@ -116,7 +122,7 @@ fn mask_cells(dataset: &Dataset, partition: &Partition, q: usize, masks: &Masks)
     })
 }
 
-/// The same of one that has many.
+/// The texts of a quasi-identifier with many values that publishes sets.
 fn set_cells(dataset: &Dataset, partition: &Partition, q: usize) -> (Vec<String>, Vec<u32>) {
     let domain = &dataset.quasi()[q].domain;
     let sets = Sets::new(dataset, partition, q);
@@ -127,9 +133,9 @@ fn set_cells(dataset: &Dataset, partition: &Partition, q: usize) -> (Vec<String>
     })
 }
 
-/// Which of the few values of some columns occur in each group, as bits.
+/// Bit masks of the values that occur in each group, for columns with few values.
 struct Masks {
-    /// The columns, of which a group has a word each.
+    /// The columns; a group has one word per column.
     columns: Vec<usize>,
     words: Vec<AtomicU64>,
 }
@@ -142,8 +148,9 @@ impl Masks {
         if width == 0 {
             return Masks { columns, words };
         }
-        // All columns of a row at once, because groups lie anywhere. Most values are known already when a row comes.
-        let look = |row: usize| {
+        // All columns of a row are handled together, because its group's words are adjacent. Most
+        // bits are already set, and testing before writing avoids contention.
+        let mark = |row: usize| {
             let Some(group) = partition.group(row) else { return };
             let codes = dataset.quasi_codes(row);
             for (word, &q) in words[group.index() * width..][..width].iter().zip(&columns) {
@@ -153,18 +160,19 @@ impl Masks {
                 }
             }
         };
-        (0..dataset.rows()).into_par_iter().with_min_len(1 << 14).for_each(look);
+        (0..dataset.rows()).into_par_iter().with_min_len(1 << 14).for_each(mark);
         Masks { columns, words }
     }
 
     fn of(&self, group: GroupId, q: usize) -> u64 {
         let place = self.columns.iter().position(|own| *own == q);
-        place
-            .map_or(0, |place| self.words[group.index() * self.columns.len() + place].load(Ordering::Relaxed))
+        place.map_or(0, |place| {
+            self.words[group.index() * self.columns.len() + place].load(Ordering::Relaxed)
+        })
     }
 }
 
-/// The cells of all groups, of which a starred one has a star.
+/// The cells of all groups; `*` for a starred group.
 fn cells(
     partition: &Partition,
     mut cell: impl FnMut(GroupId, &mut DistinctLabels) -> u32,
@@ -180,18 +188,19 @@ fn cells(
     (texts.list, cells)
 }
 
-/// The values of each group, ascending.
+/// The sets of values of all groups.
 struct Sets {
-    /// Where the codes of a group begin, and where those of the last end.
+    /// The start of each group in `codes`; the last entry is the end of the last group.
     starts: Vec<u32>,
-    /// How many values a group has: they stand first among its codes.
+    /// The number of distinct values of each group; they are the first of its codes, ascending.
     values: Vec<u32>,
     codes: Vec<Code>,
 }
 
 impl Sets {
     fn new(dataset: &Dataset, partition: &Partition, q: usize) -> Sets {
-        let groups = || (0..dataset.rows()).filter_map(|row| Some((row, partition.group(row)?.index())));
+        let groups =
+            || (0..dataset.rows()).filter_map(|row| Some((row, partition.group(row)?.index())));
         let mut starts = vec![0u32; partition.groups() + 1];
         groups().for_each(|(_, group)| starts[group + 1] += 1);
         (0..partition.groups()).for_each(|group| starts[group + 1] += starts[group]);
@@ -215,7 +224,7 @@ impl Sets {
     }
 }
 
-/// Puts the different values first, ascending; returns how many they are.
+/// Moves the distinct values to the front, ascending. Returns their number.
 fn distinct(codes: &mut [Code]) -> u32 {
     codes.sort_unstable();
     let mut kept = 0;

@@ -1,4 +1,4 @@
-//! The vocabulary against worked cases.
+//! Integration tests: worked examples, independent prototypes and slow twins.
 
 mod intervals;
 mod mdr;

@@ -1,4 +1,4 @@
-//! The tree of regular intervals against worked cases, computed by an independent prototype.
+//! The tree of regular intervals compared with an independent prototype.
 
 use incrowd_core::hierarchy::mdr::mean_difference::two_sigma;
 use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
@@ -21,22 +21,27 @@ fn close(have: f64, want: &Value) -> bool {
 }
 
 #[test]
-fn both_readings_of_the_mean_difference_and_the_bounds_of_outliers() {
-    let vectors: Value = serde_json::from_str(incrowd_testing::fixture("mdr_mean_difference.json")).unwrap();
+fn mean_differences_and_bounds_of_outliers_agree_with_the_prototype() {
+    let vectors: Value =
+        serde_json::from_str(incrowd_testing::fixture("mdr_mean_difference.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     for (i, case) in cases.iter().enumerate() {
         let sample = sample(&numbers(&case["values"]));
         assert!(close(Quantile::Cuts.mean_difference(&sample), &case["md_cutpoints"]), "case {i}");
         assert!(close(Quantile::Chunk.mean_difference(&sample), &case["md_blocks"]), "case {i}");
         let (lo, hi) = two_sigma(&sample);
-        assert!(close(lo, &case["mu_minus_2sigma"]) && close(hi, &case["mu_plus_2sigma"]), "case {i}");
+        assert!(
+            close(lo, &case["mu_minus_2sigma"]) && close(hi, &case["mu_plus_2sigma"]),
+            "case {i}"
+        );
     }
     assert_eq!(cases.len(), 30);
 }
 
 /// The ends of a published interval; a plain number is both.
 fn ends(label: &str) -> (f64, f64) {
-    match label.strip_prefix('[').and_then(|l| l.strip_suffix(']')).and_then(|l| l.split_once(", ")) {
+    match label.strip_prefix('[').and_then(|l| l.strip_suffix(']')).and_then(|l| l.split_once(", "))
+    {
         Some((lo, hi)) => (lo.parse().unwrap(), hi.parse().unwrap()),
         None => (label.parse().unwrap(), label.parse().unwrap()),
     }
@@ -51,7 +56,7 @@ fn level(tree: &Taxonomy, depth: usize) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn every_level_of_the_tree_vectors() {
+fn every_level_of_the_tree_agrees_with_the_prototype() {
     let vectors: Value = serde_json::from_str(incrowd_testing::fixture("mdr_tree.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     for (i, case) in cases.iter().enumerate() {
@@ -76,7 +81,7 @@ fn every_level_of_the_tree_vectors() {
         let grid = tree.grid().unwrap();
         assert!(close(grid.width, &case["md"]), "case {i}");
         assert!(close(grid.lo, &case["core"][0]) && close(grid.hi, &case["core"][1]), "case {i}");
-        // The prototype counts the cell that would begin at the greatest real number; nothing is in it.
+        // The prototype counts an empty cell that would begin at the greatest real number.
         let beyond = u64::from(real);
         assert_eq!(grid.cells() + beyond, case["U"].as_u64().unwrap(), "case {i}");
         for depth in 1..=3 {
@@ -84,7 +89,10 @@ fn every_level_of_the_tree_vectors() {
             let have = level(&tree, depth);
             assert_eq!(have.len(), expected.len(), "case {i}, level {depth}");
             for ((lo, hi), want) in have.iter().zip(expected) {
-                assert!(close(*lo, &want[0]) && close(*hi, &want[1]), "case {i}, level {depth}: {lo} {hi}");
+                assert!(
+                    close(*lo, &want[0]) && close(*hi, &want[1]),
+                    "case {i}, level {depth}: {lo} {hi}"
+                );
             }
         }
     }
@@ -92,10 +100,10 @@ fn every_level_of_the_tree_vectors() {
 }
 
 proptest! {
-    /// Whatever the numbers and the recipe: a value lies in its cell on every level, cells of a level do not overlap, and a
-    /// level's cells lie in those of the next.
+    /// For all numbers and settings: a value is in its cell on every level, cells of a level do not
+    /// overlap, and every cell is inside a cell of the next level.
     #[test]
-    fn values_lie_in_their_cells(
+    fn values_are_in_their_cells(
         values in prop::collection::btree_set(-400i64..400, 1..60),
         real in any::<bool>(),
         which in 0u8..3,
@@ -128,7 +136,8 @@ proptest! {
                 prop_assert!(lo <= x && x <= hi, "{x} in {lo}..{hi}");
                 prop_assert!(inner.is_none_or(|(a, b)| lo <= a && b <= hi));
                 inner = Some((lo, hi));
-                prop_assert_eq!(tree.node(tree.label(node)).map(|n| tree.span(n)), Some(tree.span(node)));
+                let found = tree.node(tree.label(node)).map(|n| tree.span(n));
+                prop_assert_eq!(found, Some(tree.span(node)));
             }
         }
         for depth in 1..=tree.height().min(3) {

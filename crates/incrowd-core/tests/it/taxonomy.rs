@@ -1,4 +1,5 @@
-//! Leaf order, node intervals, loss and lowest common ancestors, worked out by hand for a taxonomy of nine leaves.
+//! Leaf order, node intervals, loss and lowest common ancestors, computed by hand for a taxonomy of
+//! nine leaves.
 
 use incrowd_core::hierarchy::arx;
 use incrowd_core::{Code, Taxonomy};
@@ -30,7 +31,7 @@ fn expected(list: &Value) -> [u64; 2] {
 }
 
 #[test]
-fn leaves_stand_depth_first_though_the_lines_come_interleaved() {
+fn leaves_are_in_depth_first_order_even_if_the_lines_are_not() {
     let (t, order) = (taxonomy(), words(&vectors()["leaf_order"]));
     assert_eq!(t.leaves() as usize, order.len());
     for (position, leaf) in order.iter().enumerate() {
@@ -66,19 +67,26 @@ fn the_lowest_common_ancestor_is_that_of_both_ends() {
     let (t, vectors) = (taxonomy(), vectors());
     let cases = vectors["lca"].as_array().unwrap();
     for case in cases {
-        let codes: Vec<Code> = words(&case["of"]).iter().map(|leaf| t.code(leaf).unwrap()).collect();
+        let codes: Vec<Code> =
+            words(&case["of"]).iter().map(|leaf| t.code(leaf).unwrap()).collect();
         let (lo, hi) = (*codes.iter().min().unwrap(), *codes.iter().max().unwrap());
-        assert_eq!(interval(t.span(t.common(lo, hi))), expected(&case["interval"]), "{}", case["of"]);
+        assert_eq!(
+            interval(t.span(t.common(lo, hi))),
+            expected(&case["interval"]),
+            "{}",
+            case["of"]
+        );
     }
     assert_eq!(cases.len(), 4);
 }
 
-/// The slow way: the narrowest node whose interval holds both leaves.
+/// The slow twin: the narrowest node whose interval contains both leaves.
 #[test]
 fn common_is_the_narrowest_node_that_covers_both_for_every_pair() {
     let t = taxonomy();
     let labels: Vec<String> = paths(&vectors()).into_iter().flatten().collect();
-    let spans: Vec<(Code, Code)> = labels.iter().map(|label| t.span(t.node(label).unwrap())).collect();
+    let spans: Vec<(Code, Code)> =
+        labels.iter().map(|label| t.span(t.node(label).unwrap())).collect();
     for lo in 0..t.leaves() {
         for hi in lo..t.leaves() {
             let covers = |s: &&(Code, Code)| s.0.0 <= lo && hi <= s.1.0;

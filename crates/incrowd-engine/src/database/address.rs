@@ -1,4 +1,5 @@
-//! Where a table of a database is: `postgresql://host/db?table=schema.people`, or with a `query` in place of a `table`.
+//! Addresses of database tables: `postgresql://host/db?table=schema.people`, or with `query`
+//! instead of `table`.
 
 use std::path::{Path, PathBuf};
 
@@ -6,39 +7,40 @@ use incrowd_core::{Error, Result};
 
 const SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
 
-/// Whether a path is the address of a database.
+/// Whether a path is a database address.
 pub fn is_database(path: &Path) -> bool {
     path.to_str().is_some_and(|text| SCHEMES.iter().any(|scheme| text.starts_with(scheme)))
 }
 
-/// An address taken apart.
+/// A parsed address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Without what this list has.
+    /// The address without the parameters below.
     pub(crate) server: String,
     pub(crate) table: Option<String>,
     pub(crate) query: Option<String>,
-    /// Where the table is folded, if that is said.
+    /// Value of `fold`, which states where the table is folded.
     pub(crate) fold: Option<String>,
-    /// What is said of the login: [`LOGIN`].
+    /// Login parameters, see [`LOGIN`].
     login: Vec<(String, String)>,
 }
 
-/// What an address may say that what opens the connection does not know.
+/// Parameters that are not passed to `tokio-postgres`.
 const LOGIN: [&str; 5] = ["service", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
-/// Refuses addresses with a password, before anybody shows one. The refusal does not show it either.
+/// Returns an error if an address contains a password, before any message shows the address. The
+/// error does not show the password either.
 pub fn check_address(path: &Path) -> Result<()> {
     let Some(text) = path.to_str().filter(|_| is_database(path)) else { return Ok(()) };
     let rest = text.split_once("://").map_or("", |(_, rest)| rest);
     let (before, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-    // A password may hold any character, a slash too.
+    // A password may contain any character, including a slash.
     let named = before.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
     let stated = parameters.split('&').any(|pair| {
         let name = decoded(pair.split('=').next().unwrap_or_default()).to_lowercase();
         ["password", "sslpassword", "passfile"].contains(&name.as_str())
     });
-    // An `@` after the `?` belongs to a password with a question mark in it, unless it is part of a query.
+    // An `@` after the `?` indicates a password with a question mark, unless it is part of a query.
     let torn = before.contains(':') && !before.contains('@') && {
         let first = parameters.split('&').next().unwrap_or_default();
         first.contains('@') && !first.contains('=')
@@ -76,21 +78,24 @@ impl Address {
         Ok(address)
     }
 
-    /// What the address says of the login.
+    /// The value of a login parameter.
     #[cfg(any(feature = "postgres", test))]
     pub(crate) fn login(&self, name: &str) -> Option<String> {
         self.login.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     }
 }
 
-/// The address of a table, or of what a query gives, in a database.
+/// Builds the address of a table or a query in a database.
 pub fn locate(database: &Path, table: Option<&str>, query: Option<&str>) -> Result<PathBuf> {
     let address = Address::parse(database)?;
     let both = |a: bool, b: bool| a && b;
-    if both(table.is_some() || address.table.is_some(), query.is_some() || address.query.is_some()) {
+    if both(table.is_some() || address.table.is_some(), query.is_some() || address.query.is_some())
+    {
         return Err(Error::job("a table and a query are given").help("say one of them"));
     }
-    if both(table.is_some(), address.table.is_some()) || both(query.is_some(), address.query.is_some()) {
+    if both(table.is_some(), address.table.is_some())
+        || both(query.is_some(), address.query.is_some())
+    {
         return Err(Error::job("the address of the database names a table of its own")
             .help("leave it out there, or leave the key out"));
     }
@@ -104,7 +109,7 @@ pub fn locate(database: &Path, table: Option<&str>, query: Option<&str>) -> Resu
     Ok(PathBuf::from(text))
 }
 
-/// The address of another table of the same database.
+/// The address of another table in the same database.
 pub fn with_table(path: &Path, table: &str) -> PathBuf {
     let text = path.to_str().unwrap_or_default();
     let (base, parameters) = text.split_once('?').unwrap_or((text, ""));
@@ -117,7 +122,8 @@ pub fn with_table(path: &Path, table: &str) -> PathBuf {
     PathBuf::from(format!("{base}?{}", all.join("&")))
 }
 
-/// The address of the table whose name goes on with an ending: `people_st` beside `people`. `None` where no table is named.
+/// The address of the table whose name has this suffix, such as `people_st` for `people`. Returns
+/// `None` if the address has no table.
 pub fn beside_table(path: &Path, ending: &str) -> Option<PathBuf> {
     let table = Address::parse(path).ok().filter(|_| is_database(path))?.table?;
     let longer = match table.trim_end().strip_suffix('"') {
@@ -127,18 +133,19 @@ pub fn beside_table(path: &Path, ending: &str) -> Option<PathBuf> {
     Some(with_table(path, &longer))
 }
 
-/// Whether two addresses name tables of one database, as far as addresses tell.
+/// Whether two addresses refer to the same database. Only the addresses are compared.
 pub fn same_database(a: &Path, b: &Path) -> bool {
     is_database(a) && is_database(b) && with_table(a, "") == with_table(b, "")
 }
 
-/// What people call the table at an address: its name, or `query`.
+/// Name of the table at an address for messages, or `query`.
 pub fn table_of(path: &Path) -> Option<String> {
     let address = Address::parse(path).ok().filter(|_| is_database(path))?;
     address.table.or_else(|| address.query.map(|_| "query".to_owned()))
 }
 
-/// The schema, if one is named, and the table: `Schema."My table"` as SQL reads it.
+/// Parses a table name as SQL does, such as `Schema."My table"`, into an optional schema and a
+/// table.
 #[cfg(any(feature = "postgres", test))]
 pub(crate) fn names(table: &str) -> Result<(Option<String>, String)> {
     let bad = || {
@@ -185,13 +192,13 @@ pub(crate) fn names(table: &str) -> Result<(Option<String>, String)> {
     }
 }
 
-/// A name as SQL has to spell it.
+/// Quotes a name for SQL.
 #[cfg(any(feature = "postgres", test))]
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// `%20` and the like as the characters they stand for.
+/// Decodes percent-encoded characters such as `%20`.
 pub(crate) fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -211,7 +218,9 @@ pub(crate) fn decoded(text: &str) -> String {
 
 fn encoded(text: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~,*()'".contains(&b);
-    text.bytes().map(|b| if plain(b) { (b as char).to_string() } else { format!("%{b:02X}") }).collect()
+    text.bytes()
+        .map(|b| if plain(b) { (b as char).to_string() } else { format!("%{b:02X}") })
+        .collect()
 }
 
 #[cfg(test)]
@@ -224,14 +233,17 @@ mod tests {
 
     #[test]
     fn an_address_is_taken_apart() {
-        let whole = parsed("postgresql://me@host:5433/db?table=care.people&service=x&connect_timeout=3");
+        let whole =
+            parsed("postgresql://me@host:5433/db?table=care.people&service=x&connect_timeout=3");
         assert_eq!(whole.server, "postgresql://me@host:5433/db?connect_timeout=3");
         assert_eq!(
             (whole.table.as_deref(), whole.login("service").as_deref()),
             (Some("care.people"), Some("x"))
         );
         assert_eq!(parsed("postgres:///db?host=/run").server, "postgres:///db?host=/run");
-        assert!(is_database(Path::new("postgres://h/d")) && !is_database(Path::new("postgres.csv")));
+        assert!(
+            is_database(Path::new("postgres://h/d")) && !is_database(Path::new("postgres.csv"))
+        );
     }
 
     #[test]
@@ -241,8 +253,12 @@ mod tests {
         let located = locate(base, None, Some(query)).unwrap();
         assert_eq!(Address::parse(&located).unwrap().query.as_deref(), Some(query));
         let named =
-            locate(Path::new("postgresql:///db?host=/run"), Some("care.\"My people\""), None).unwrap();
-        assert_eq!(named.to_str().unwrap(), "postgresql:///db?host=/run&table=care.%22My%20people%22");
+            locate(Path::new("postgresql:///db?host=/run"), Some("care.\"My people\""), None)
+                .unwrap();
+        assert_eq!(
+            named.to_str().unwrap(),
+            "postgresql:///db?host=/run&table=care.%22My%20people%22"
+        );
         assert_eq!(table_of(&named).as_deref(), Some("care.\"My people\""));
         assert!(locate(&named, None, Some("select 1")).is_err());
         assert!(locate(&named, Some("other"), None).is_err());
@@ -253,9 +269,16 @@ mod tests {
     fn tables_beside_each_other_are_of_one_database() {
         let first = Path::new("postgresql://h/db?table=care.people&sslmode=require");
         let second = beside_table(first, "_st").unwrap();
-        assert_eq!(second.to_str().unwrap(), "postgresql://h/db?sslmode=require&table=care.people_st");
-        assert!(same_database(first, &second) && !same_database(first, Path::new("postgresql://h/other")));
-        let quoted = beside_table(Path::new("postgresql:///db?table=%22My%20people%22"), "_st").unwrap();
+        assert_eq!(
+            second.to_str().unwrap(),
+            "postgresql://h/db?sslmode=require&table=care.people_st"
+        );
+        assert!(
+            same_database(first, &second)
+                && !same_database(first, Path::new("postgresql://h/other"))
+        );
+        let quoted =
+            beside_table(Path::new("postgresql:///db?table=%22My%20people%22"), "_st").unwrap();
         assert_eq!(table_of(&quoted).as_deref(), Some("\"My people_st\""));
         assert_eq!(beside_table(Path::new("people.csv"), "_st"), None);
         assert_eq!(beside_table(Path::new("postgresql:///db"), "_st"), None);
@@ -273,7 +296,9 @@ mod tests {
             let error = check_address(Path::new(with)).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("hunter2"), "{with}");
         }
-        for without in ["postgresql://me@host:5432/db?table=x", "postgresql:///db?host=/run", "a:b@c.csv"] {
+        for without in
+            ["postgresql://me@host:5432/db?table=x", "postgresql:///db?host=/run", "a:b@c.csv"]
+        {
             assert!(check_address(Path::new(without)).is_ok(), "{without}");
         }
     }
@@ -283,7 +308,10 @@ mod tests {
         let read = |text| names(text).unwrap();
         assert_eq!(read("People"), (None, "people".into()));
         assert_eq!(read("care.people"), (Some("care".into()), "people".into()));
-        assert_eq!(read("\"Care.x\".\"My \"\"people\"\"\""), (Some("Care.x".into()), "My \"people\"".into()));
+        assert_eq!(
+            read("\"Care.x\".\"My \"\"people\"\"\""),
+            (Some("Care.x".into()), "My \"people\"".into())
+        );
         assert_eq!(quoted("My \"people\""), "\"My \"\"people\"\"\"");
         for bad in ["", "a.", ".a", "\"a", "a.b.c", "\"a\"b", "\"\""] {
             assert!(names(bad).is_err(), "{bad}");

@@ -1,5 +1,5 @@
-//! A connection of which one thread at a time asks something and waits for the answer. Nothing happens on it meanwhile: it goes on
-//! whenever somebody waits.
+//! A blocking client. One thread at a time sends a statement and waits for the result. The
+//! connection is only polled while a thread waits.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -13,32 +13,33 @@ use tokio_postgres::{Config, Error, NoTls, Row, Statement};
 use super::tap::{Tap, Tapped};
 use super::tls::{Connector, Tls};
 
-/// The connection's side of all conversations, until it is closed.
+/// The connection task of `tokio-postgres`. It completes when the connection is closed.
 type Connection = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
-/// What stands for `$1`, `$2`, … in a statement.
+/// Values of the parameters `$1`, `$2`, … of a statement.
 type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// A connection to a server.
 pub(super) struct Client {
     runtime: Runtime,
-    /// Nothing once the connection is closed.
+    /// `None` after the connection was closed.
     connection: Option<Connection>,
-    /// Nothing once it shall be closed.
+    /// `None` once the connection is to be closed.
     asking: Option<tokio_postgres::Client>,
-    /// Takes records out of what comes.
+    /// Extracts records from the connection.
     tap: Tap,
 }
 
-/// Why there is no connection.
+/// Reason why a connection failed.
 pub(super) enum Unreachable {
-    /// The server or the way to it.
+    /// The server or the network.
     Server(Error),
-    /// Our own system.
+    /// The local operating system.
     System(std::io::Error),
 }
 
-/// Connects, with a tap wherever that is possible: not where the address names sockets and hosts, or several sockets.
+/// Connects, with a tap if possible. A tap is not possible for an address with both sockets and
+/// hosts, or with several sockets.
 async fn connected(
     config: &Config,
     tls: Tls,
@@ -50,8 +51,9 @@ async fn connected(
         && config.get_target_session_attrs() == TargetSessionAttrs::Any
     {
         let port = config.get_ports().first().copied().unwrap_or(5432);
-        let socket = tokio::net::UnixStream::connect(directory.join(format!(".s.PGSQL.{port}"))).await;
-        // If it cannot be reached, `tokio-postgres` says why.
+        let socket =
+            tokio::net::UnixStream::connect(directory.join(format!(".s.PGSQL.{port}"))).await;
+        // If the socket cannot be reached, `tokio-postgres` is called and reports the reason.
         if let Ok(socket) = socket {
             let made = config.connect_raw(Tapped::new(socket, tap), NoTls).await;
             let (asking, connection) = made.map_err(Unreachable::Server)?;
@@ -61,7 +63,8 @@ async fn connected(
     let in_network = config.get_hosts().iter().all(|host| matches!(host, Host::Tcp(_)));
     let asks = in_network && config.get_ssl_negotiation() == SslNegotiation::Postgres;
     if asks {
-        // What it takes for encrypted comes from our connector, which asks whether it shall be.
+        // `tokio-postgres` skips its own TLS negotiation and always calls our connector. The
+        // connector negotiates with the server whether the connection is encrypted.
         config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
     }
     let made = config.connect(Connector { tls, tap, asks }).await;
@@ -71,19 +74,21 @@ async fn connected(
 
 impl Client {
     pub(super) fn connect(config: &Config, tls: Tls) -> Result<Client, Unreachable> {
-        let runtime = Builder::new_current_thread().enable_all().build().map_err(Unreachable::System)?;
+        let runtime =
+            Builder::new_current_thread().enable_all().build().map_err(Unreachable::System)?;
         let tap = Tap::default();
         let (asking, connection) = runtime.block_on(connected(config, tls, &tap))?;
         tap.begin();
         Ok(Client { runtime, connection: Some(connection), asking: Some(asking), tap })
     }
 
-    /// What takes records out of what comes by this connection, if they can be taken there.
+    /// The tap of this connection.
     pub(super) fn tap(&self) -> Tap {
         self.tap.clone()
     }
 
-    /// Asks something and waits for the answer. If the connection breaks, it says why.
+    /// Sends a statement and waits for the result. If the connection fails, the error contains the
+    /// reason.
     pub(super) fn wait<T>(
         &mut self,
         ask: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,
@@ -96,7 +101,7 @@ impl Client {
             if let Some(own) = connection
                 && let Poll::Ready(ended) = own.as_mut().poll(context)
             {
-                // Whoever waits for an answer hears that there is none.
+                // The pending request is polled below and returns an error.
                 (*connection, broken) = (None, ended.err());
             }
             answer.as_mut().poll(context)
@@ -127,13 +132,17 @@ impl Client {
         self.wait(async |client| client.query_one(sql, values).await)
     }
 
-    pub(super) fn query_opt(&mut self, sql: &str, values: Values<'_>) -> Result<Option<Row>, Error> {
+    pub(super) fn query_opt(
+        &mut self,
+        sql: &str,
+        values: Values<'_>,
+    ) -> Result<Option<Row>, Error> {
         self.wait(async |client| client.query_opt(sql, values).await)
     }
 }
 
 impl Drop for Client {
-    /// Takes leave, so that the server need not find out.
+    /// Ends the session properly, so that the server does not have to detect the end.
     fn drop(&mut self) {
         self.asking = None;
         if let Some(connection) = self.connection.take() {

@@ -1,26 +1,26 @@
-//! Folding in the server. Distinct rows with their counts are all that an algorithm needs, and `GROUP BY` gives just that. It is
-//! taken where the server would send a tenth of the records or less, going by a sample: with more distinct rows grouping takes
-//! the server longer than sending everything.
+//! Folding in the server. Algorithms only need distinct rows with their counts, which `GROUP BY`
+//! computes. It is used if the server would send at most a tenth of the records, estimated from a
+//! sample. With more distinct rows, grouping takes the server longer than sending all records.
 //!
-//! Rows are grouped by what is sent of them, the texts of their cells, and not by what the server takes for equal: `1.0` and
-//! `1.00` are one number and two texts.
+//! Rows are grouped by the texts of their cells, and not by equality in the server. For example,
+//! `1.0` and `1.00` are equal numbers but different texts.
 
 use incrowd_core::Result;
 
 use super::relation::Relation;
 use super::session::told;
 
-/// So many records are looked at, about.
+/// Approximate number of records in the sample.
 const SAMPLE: f64 = 30_000.0;
-/// Tables of fewer records are sent as they are.
+/// Tables with fewer records are not grouped.
 const SMALL: f64 = 20_000.0;
-/// Of so many records one row may be sent.
+/// Minimum number of records per distinct row for grouping.
 const FEWER: f64 = 10.0;
-/// Of so many records it is told whether identifiers repeat.
+/// Number of records examined for repeated identifiers.
 const GLANCED: u32 = 1 << 18;
 
 impl Relation {
-    /// Whether the server shall group the records by these columns.
+    /// Whether the server should group the records by these columns.
     pub(crate) fn shall_group(&self, columns: &[usize]) -> Result<bool> {
         if self.keys.is_empty() || columns.is_empty() {
             return Ok(false);
@@ -44,7 +44,10 @@ impl Relation {
             }
             false => format!("(SELECT * FROM {} LIMIT {SAMPLE}) AS incrowd_sample", self.from),
         };
-        let keys = columns.iter().enumerate().map(|(at, &column)| format!("{} AS k{at}", self.keys[column]));
+        let keys = columns
+            .iter()
+            .enumerate()
+            .map(|(at, &column)| format!("{} AS k{at}", self.keys[column]));
         let names: Vec<String> = (0..columns.len()).map(|at| format!("k{at}")).collect();
         let sql = format!(
             "SELECT coalesce(sum(n), 0)::float8, count(*)::float8, \
@@ -58,15 +61,20 @@ impl Relation {
         Ok(distinct.is_some_and(|distinct| distinct * FEWER <= records))
     }
 
-    /// What is copied out when the server groups: the cells of a row, then how many records have it.
+    /// The query for grouped records: the cells of a row, then its count.
     pub(super) fn grouped(&self, columns: &[usize]) -> String {
         let keys: Vec<&str> = columns.iter().map(|&column| self.keys[column].as_str()).collect();
         let numbers: Vec<String> = (1..=keys.len()).map(|at| at.to_string()).collect();
-        format!("SELECT {}, count(*) FROM {} GROUP BY {}", keys.join(", "), self.from, numbers.join(", "))
+        format!(
+            "SELECT {}, count(*) FROM {} GROUP BY {}",
+            keys.join(", "),
+            self.from,
+            numbers.join(", ")
+        )
     }
 
-    /// How many of the first records have a value in a column, and how many different ones there are. The values themselves
-    /// stay in the server.
+    /// Number of values and number of distinct values of a column in the first records. The values
+    /// are not sent.
     pub(crate) fn repeats(&self, column: usize, missing: &[String]) -> Result<(u64, u64)> {
         let sql = format!(
             "SELECT count(*), count(DISTINCT cell) FROM (SELECT {}::text AS cell FROM {} LIMIT {GLANCED}) AS incrowd_first \
@@ -79,14 +87,16 @@ impl Relation {
     }
 }
 
-/// How many rows the first line of a plan expects.
+/// Number of rows that the first line of a query plan estimates.
 fn rows_of(line: &str) -> f64 {
     let rest = line.rsplit_once(" rows=").map_or("", |(_, rest)| rest);
     rest.split(' ').next().and_then(|rows| rows.parse().ok()).unwrap_or(0.0)
 }
 
-/// How many distinct rows so many records have, going by a sample: how many records and distinct rows that has, and how many of
-/// the latter half of it would have. New rows become rarer as one reads on; as if they did not, we say rather too many.
+/// Estimates the number of distinct rows of a table with `records` records. The sample has
+/// `sampled` records and `distinct` distinct rows, and half of it would have `at_half`. The growth
+/// rate from half of the sample to all of it is extrapolated. The true growth rate decreases, so
+/// the estimate is rather too high.
 fn expected(records: f64, sampled: f64, distinct: f64, at_half: f64) -> Option<f64> {
     if sampled < 1.0 || at_half <= 0.0 {
         return None;
@@ -101,11 +111,14 @@ mod tests {
 
     #[test]
     fn a_plan_tells_its_rows() {
-        assert_eq!(rows_of("Seq Scan on people  (cost=0.00..28180.00 rows=1000000 width=101)"), 1_000_000.0);
+        assert_eq!(
+            rows_of("Seq Scan on people  (cost=0.00..28180.00 rows=1000000 width=101)"),
+            1_000_000.0
+        );
         assert_eq!(rows_of("Result"), 0.0);
     }
 
-    /// Rows of so many kinds, each as likely: what a sample says, and what there is.
+    /// The estimate for uniformly distributed rows with `kinds` possible values.
     fn said(kinds: u64, records: f64) -> f64 {
         let met = |n: f64| kinds as f64 * (1.0 - (1.0 - 1.0 / kinds as f64).powf(n));
         expected(records, SAMPLE, met(SAMPLE), met(SAMPLE / 2.0)).unwrap()
@@ -120,10 +133,10 @@ mod tests {
             assert!(said >= 0.99 * there, "{kinds}: {said} {there}");
             assert!(said <= records * 1.001, "{kinds}: {said}");
         }
-        // Few kinds are seen to be few.
+        // A small number of distinct rows is estimated as small.
         assert!(said(5_000, 10_000_000.0) < 10_000.0);
         assert_eq!(expected(100.0, 0.0, 0.0, 0.0), None);
-        // All of it was looked at.
+        // The sample contains the whole table.
         assert_eq!(expected(90.0, 100.0, 70.0, 60.0), Some(70.0));
     }
 }

@@ -1,5 +1,5 @@
-//! Who we are to the server: the address, then a service file, then the environment, then the file of passwords. Passwords go
-//! straight into what opens the connection, and are kept nowhere.
+//! Login parameters: from the address, then a service file, then the environment, then the password
+//! file. Passwords are passed directly to the connection and not stored.
 
 use std::path::PathBuf;
 
@@ -9,6 +9,7 @@ use tokio_postgres::config::Host;
 
 use super::address::Address;
 use super::tls::{Tls, Wishes};
+use crate::side_file::{MOST_BYTES, read_side_text};
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
@@ -18,7 +19,7 @@ fn at_home(name: &str) -> Option<PathBuf> {
     std::env::home_dir().map(|home| home.join(name))
 }
 
-/// How to connect, as people expect who use `psql`.
+/// Connection parameters, with the same rules as `psql`.
 pub(super) fn config(address: &Address) -> Result<(Config, Tls)> {
     let mut config: Config = address.server.parse().map_err(|e: tokio_postgres::Error| {
         let why = std::error::Error::source(&e).map(|e| format!(": {e}")).unwrap_or_default();
@@ -29,14 +30,15 @@ pub(super) fn config(address: &Address) -> Result<(Config, Tls)> {
         Some(name) => service(&name)?,
         None => Vec::new(),
     };
-    let of_service = |key: &str| service.iter().find(|(own, _)| own == key).map(|(_, value)| value.clone());
+    let of_service =
+        |key: &str| service.iter().find(|(own, _)| own == key).map(|(_, value)| value.clone());
     let usual = |key: &str, name: &str| of_service(key).or_else(|| variable(name));
     let bad_port = || Error::job("the port of the database is not a number");
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
         config.host(usual("host", "PGHOST").as_deref().unwrap_or("/var/run/postgresql"));
     }
     if config.get_hosts().is_empty() {
-        // A certificate is held against a name, and this is the only one there is.
+        // The certificate is checked against a host name. The address is the only available name.
         for address in config.get_hostaddrs().to_vec() {
             config.host(address.to_string());
         }
@@ -72,7 +74,7 @@ pub(super) fn config(address: &Address) -> Result<(Config, Tls)> {
         key: wish("sslkey", "PGSSLKEY"),
     };
     let tls = match config.get_hosts().iter().all(is_socket) && config.get_hostaddrs().is_empty() {
-        // Nobody is between, and the server would not encrypt.
+        // A local socket needs no encryption, and the server would not offer it.
         true => Tls::none(),
         false => wishes.prepare(std::env::home_dir().as_deref())?,
     };
@@ -88,10 +90,10 @@ fn is_socket(host: &Host) -> bool {
     }
 }
 
-/// What a service file says of a service.
+/// The parameters of a service in the service file.
 fn service(name: &str) -> Result<Vec<(String, String)>> {
     let file = variable("PGSERVICEFILE").map(PathBuf::from).or_else(|| at_home(".pg_service.conf"));
-    let text = file.and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
+    let text = file.and_then(|file| read_side_text(&file, MOST_BYTES).ok()).unwrap_or_default();
     section(&text, name).ok_or_else(|| {
         Error::job(format!("no service file has a service `{name}`"))
             .help("service files are ~/.pg_service.conf, or what PGSERVICEFILE names")
@@ -102,11 +104,13 @@ fn section(text: &str, name: &str) -> Option<Vec<(String, String)>> {
     let mut lines = text.lines().map(str::trim).skip_while(|line| *line != format!("[{name}]"));
     lines.next()?;
     let own = lines.take_while(|line| !line.starts_with('['));
-    let pair = |line: &str| line.split_once('=').map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned()));
+    let pair =
+        |line: &str| line.split_once('=').map(|(k, v)| (k.trim().to_owned(), v.trim().to_owned()));
     Some(own.filter(|line| !line.starts_with('#')).filter_map(pair).collect())
 }
 
-/// The password that a file of passwords has for this connection. As with `psql`, a file that others can read is not used.
+/// The password for this connection in the password file. As in `psql`, a file that others can read
+/// is ignored.
 fn from_file(config: &Config) -> Option<String> {
     let file = variable("PGPASSFILE").map(PathBuf::from).or_else(|| at_home(".pgpass"))?;
     #[cfg(unix)]
@@ -117,7 +121,7 @@ fn from_file(config: &Config) -> Option<String> {
             return None;
         }
     }
-    let text = std::fs::read_to_string(file).ok()?;
+    let text = read_side_text(&file, MOST_BYTES).ok()?;
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),
         #[cfg(unix)]
@@ -142,7 +146,7 @@ fn matching(text: &str, wanted: &[&str; 4]) -> Option<String> {
     })
 }
 
-/// The parts of a line, of which `\:` and `\\` are characters.
+/// Splits a line of the password file. `\:` and `\\` are escapes.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut chars = line.chars();
@@ -190,7 +194,7 @@ mod tests {
         assert_eq!(of("prefer", "host").unwrap(), SslMode::Prefer);
         assert_eq!(of("disable", "host").unwrap(), SslMode::Disable);
         assert!(of("requrie", "host").unwrap_err().message().contains("requrie"));
-        // A socket is on this machine.
+        // A socket is local.
         assert_eq!(of("require", "%2Frun").unwrap(), SslMode::Disable);
     }
 }

@@ -1,8 +1,8 @@
-//! Tables of a database: PostgreSQL.
+//! Tables of PostgreSQL databases.
 //!
-//! A table of a database has an address, `postgresql://host/db?table=schema.people`, and goes wherever a path goes. It is read as
-//! delimited text (`COPY … TO STDOUT`) by the scanner that reads files, and a release is written as delimited text
-//! (`COPY … FROM STDIN`) by the writer that writes files.
+//! A table has an address such as `postgresql://host/db?table=schema.people`, which is accepted
+//! like a path. The table is read as delimited text (`COPY … TO STDOUT`) by the scanner for files.
+//! A release is written as delimited text (`COPY … FROM STDIN`) by the writer for files.
 
 mod address;
 #[cfg(feature = "postgres")]
@@ -24,7 +24,9 @@ mod tap;
 #[cfg(feature = "postgres")]
 mod tls;
 
-pub use address::{beside_table, check_address, is_database, locate, same_database, table_of, with_table};
+pub use address::{
+    beside_table, check_address, is_database, locate, same_database, table_of, with_table,
+};
 #[cfg(feature = "postgres")]
 pub(crate) use relation::{Relation, open};
 #[cfg(feature = "postgres")]
@@ -34,23 +36,23 @@ pub use without::{PostgresStore, read_manifest};
 #[cfg(not(feature = "postgres"))]
 pub(crate) use without::{Relation, open};
 
-/// What a relation sends.
+/// Data that a relation sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sending {
-    /// Its records.
+    /// All records.
     #[default]
     Records,
-    /// Its distinct rows, each with the number of records that have it.
+    /// Distinct rows with their counts.
     Groups,
 }
 
-/// What a relation sends, in blocks of whole records.
+/// Blocks of whole records that a relation sends.
 pub(crate) type Blocks = Box<dyn Iterator<Item = std::io::Result<Vec<u8>>> + Send>;
 
-/// The table in which the manifests of releases are, one row for each release.
+/// Table for manifests, with one row per release.
 pub const MANIFESTS: &str = "incrowd_manifests";
 
-/// Stands where PostgreSQL is when incrowd is built without it.
+/// Replacement for the PostgreSQL modules in builds without PostgreSQL.
 #[cfg(not(feature = "postgres"))]
 mod without {
     use std::path::Path;
@@ -66,7 +68,7 @@ mod without {
         Error::input("this build of incrowd knows no databases").help("save the table as .csv")
     }
 
-    /// A relation of a database, of which there is none.
+    /// A relation of a database. The type has no values in this build.
     #[derive(Debug)]
     pub(crate) enum Relation {}
 
@@ -96,19 +98,19 @@ mod without {
         Err(absent())
     }
 
-    /// A store of releases in a database, of which there is none.
+    /// A store in a database. The type has no values in this build.
     #[derive(Debug)]
     pub enum PostgresStore {}
 
     impl PostgresStore {
-        /// Says that this build knows no databases.
+        /// Returns an error, because this build does not support databases.
         #[allow(clippy::new_ret_no_self)]
         pub fn new() -> Result<Box<dyn Store>> {
             Err(absent())
         }
     }
 
-    /// Says that this build knows no databases.
+    /// Returns an error, because this build does not support databases.
     pub fn read_manifest(_: &Path) -> Result<Option<Vec<u8>>> {
         Err(absent())
     }

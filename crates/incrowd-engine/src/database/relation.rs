@@ -1,7 +1,7 @@
-//! Reading a table of a database, or what a query gives.
+//! Reads a database table or the result of a query.
 //!
-//! Everything that is read of it is read in one transaction with one view of the data (`REPEATABLE READ`), which lasts as long as
-//! somebody has the table open. So every reading sees the same rows, whatever others write meanwhile.
+//! All reads use one transaction with one snapshot (`REPEATABLE READ`), which lasts while the
+//! relation is open. All reads therefore return the same rows, independent of concurrent writes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,45 +11,48 @@ use incrowd_core::{Error, Result};
 use tokio_postgres::types::{Kind, Type};
 
 use super::address::{Address, names, quoted};
-use super::session::{Session, told};
+use super::session::{Session, told, told_in};
 use super::streams::FromServer;
 use super::{Blocks, Sending};
 use crate::source::Column;
 
-/// A relation that can be read again and again.
+/// A relation that can be read repeatedly.
 #[derive(Debug)]
 pub(crate) struct Relation {
     pub(super) session: Session,
-    /// What follows `FROM`.
+    /// SQL text after `FROM`.
     pub(super) from: String,
-    /// What is selected for each column.
+    /// SQL expression of each column.
     pub(super) cells: Vec<String>,
-    /// What stands for each column where records are grouped by their texts; nothing where they are not grouped.
+    /// SQL expressions for grouping records by the texts of their columns. Empty if the relation is
+    /// not grouped.
     pub(super) keys: Vec<String>,
-    /// Whether the server can copy it without a query: a plain table without children and generated columns.
+    /// Whether `COPY` works without a query. This requires a plain table without children and
+    /// generated columns.
     is_copied: bool,
-    /// Whether it is a table of which a sample can be taken.
+    /// Whether the relation is a table that supports sampling.
     pub(super) is_plain: bool,
-    /// Whether the server folds, if somebody says so.
+    /// Whether the server folds, if the address states it.
     pub(super) in_server: Option<bool>,
-    /// The size of the table in bytes, or 0 where it is not known.
+    /// Size of the table in bytes, or 0 if unknown.
     bytes: u64,
-    /// Which tables of which server these are.
+    /// Identifiers of the server and the tables.
     identities: Vec<String>,
 }
 
 impl Relation {
-    /// The text of some columns, or of all of them.
+    /// Starts to read the text of the given columns, or of all columns.
     pub(crate) fn read(&self, columns: Option<&[usize]>, sending: Sending) -> Result<Blocks> {
         if let (Sending::Groups, Some(columns)) = (sending, columns) {
-            // Groups have no order that anybody relies on.
+            // The order of groups is irrelevant, so the server may use parallel workers.
             let before = "SET max_parallel_workers_per_gather TO DEFAULT";
-            let sql = format!("COPY ({}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')", self.grouped(columns));
+            let sql =
+                format!("COPY ({}) TO STDOUT (FORMAT csv, ENCODING 'UTF8')", self.grouped(columns));
             return Ok(Box::new(FromServer::start(&self.session, Some(before), sql)));
         }
         let cells: Vec<&str> = match columns {
             None => self.cells.iter().map(String::as_str).collect(),
-            // Somebody has to count the records.
+            // At least one column must be sent to count the records.
             Some([]) => vec!["true"],
             Some(wanted) => wanted.iter().map(|&column| self.cells[column].as_str()).collect(),
         };
@@ -67,13 +70,17 @@ impl Relation {
         self.bytes
     }
 
-    /// Names for the tables that are read, which are equal if the tables are.
+    /// Identifiers of the tables in the relation. Equal tables have equal identifiers.
     pub(crate) fn identities(&self) -> &[String] {
         &self.identities
     }
 
-    /// A table that this session itself is making, with the SQL types of its columns.
-    pub(super) fn under_way(session: &Session, from: String, columns: &[(String, &str)]) -> Relation {
+    /// A table that this session is creating, with the SQL types of its columns.
+    pub(super) fn under_way(
+        session: &Session,
+        from: String,
+        columns: &[(String, &str)],
+    ) -> Relation {
         let cell = |(name, sql): &(String, &str)| match *sql {
             "boolean" => format!("{}::text", quoted(name)),
             _ => quoted(name),
@@ -95,24 +102,24 @@ impl Relation {
 
 /// How a type of the server is read.
 struct Spelling {
-    /// The type in files that have types; without one it is text.
+    /// Type in files with types, or `None` for text.
     data_type: Option<DataType>,
-    /// The type of a column that is published as it is.
+    /// SQL type of a column that is published unchanged.
     sql: &'static str,
-    /// Whether the server shall make text of it.
+    /// Whether the server must cast the value to text.
     cast: bool,
-    /// When two of its values are one text.
+    /// Criterion for equal texts.
     same: Same,
 }
 
-/// When two values of a type are one text.
+/// Criterion for two values of a type having the same text.
 #[derive(Clone, Copy)]
 enum Same {
-    /// When they are equal.
+    /// The values are equal.
     Equal,
-    /// When their bytes are.
+    /// Their binary representations are equal.
     Bytes,
-    /// When their texts are: some equal numbers are spelled differently.
+    /// Their texts are equal. Some equal numbers have different texts.
     Text,
 }
 
@@ -132,10 +139,10 @@ fn reading(of: &Type) -> Option<Spelling> {
         Type::INT8 => read(Some(DataType::Int64), "bigint", false),
         Type::FLOAT4 => read(Some(DataType::Float64), "real", false),
         Type::FLOAT8 => read(Some(DataType::Float64), "double precision", false),
-        // Digits are kept as they are, which no type of ours does.
+        // `numeric` preserves the digits, which no Arrow type in use does.
         Type::NUMERIC => read(None, "numeric", false),
         Type::TEXT | Type::VARCHAR | Type::NAME => read(Some(DataType::Utf8), "text", false),
-        // Without the blanks that fill it up.
+        // The cast removes the padding blanks.
         Type::BPCHAR => read(Some(DataType::Utf8), "text", true),
         Type::DATE => read(Some(DataType::Date32), "date", false),
         Type::TIMESTAMP => read(None, "timestamp", false),
@@ -181,7 +188,7 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
     let session = Session::begin(path, &address, "ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
     let fails = "the table cannot be read";
     let select = format!("SELECT * FROM {from}");
-    let statement = session.client().prepare(&select).map_err(|e| told(fails, &e))?;
+    let statement = session.client().prepare(&select).map_err(|e| told_in(fails, &select, &e))?;
     let (mut columns, mut cells, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for column in statement.columns() {
         let (name, of) = (column.name(), column.type_());
@@ -202,12 +209,17 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
             Same::Text => format!("({cell}::text) COLLATE \"C\""),
         });
         cells.push(cell);
-        columns.push(Column { name: name.to_owned(), data_type: read.data_type, sql: Some(read.sql) });
+        columns.push(Column {
+            name: name.to_owned(),
+            data_type: read.data_type,
+            sql: Some(read.sql),
+        });
     }
     if columns.is_empty() {
         return Err(Error::input("the table has no columns"));
     }
-    // Whoever reads nothing of a table has locked it all the same: that tells which tables there are, behind views too.
+    // A query with `LIMIT 0` locks all tables it uses, including those behind views. The list of
+    // locks therefore gives the identifiers of the tables.
     session.run(&format!("{select} LIMIT 0"), fails)?;
     let mut client = session.client();
     let locked = client.query(
@@ -222,7 +234,7 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
     let identities = locked.map_err(|e| told(fails, &e))?.iter().map(identity).collect();
     let (bytes, is_plain, is_copied) = match named {
         true => {
-            // Servers before 12 know no generated columns.
+            // Servers before version 12 have no generated columns.
             let sql = "SELECT pg_relation_size(c.oid), c.relkind IN ('r', 'm'), c.relkind = 'r' AND NOT c.relhassubclass \
                        AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND to_json(a)->>'attgenerated' <> '') \
                        FROM pg_class c WHERE c.oid = $1::text::regclass";
@@ -232,6 +244,7 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
         false => (0, false, false),
     };
     drop(client);
-    let relation = Relation { session, from, cells, keys, is_copied, is_plain, in_server, bytes, identities };
+    let relation =
+        Relation { session, from, cells, keys, is_copied, is_plain, in_server, bytes, identities };
     Ok((Arc::new(relation), columns))
 }

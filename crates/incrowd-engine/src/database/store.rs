@@ -1,6 +1,7 @@
-//! Releases in a database. A release is written into a new table inside a transaction and read back inside the same transaction.
-//! Publishing gives the table its name, in place of an older one, notes the manifest, and commits: until then nobody else can see
-//! anything of it, and if we or the server end in between, nothing happened.
+//! Releases in a database. A release is written into a new table and read back in the same
+//! transaction. Publishing renames the table, which may replace an older one, stores the manifest
+//! and commits. Other sessions see nothing before the commit. If this program or the server stops
+//! before it, the database is unchanged.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,36 +17,43 @@ use super::session::{Session, told};
 use super::streams::{Taken, ToServer, wait};
 use crate::pending::{Pending, write_failed};
 use crate::source::{Compression, Format, Source};
-use crate::store::{Dialect, Escape, Places, Staging, Store, TableColumn, open_pending};
+use crate::store::{
+    Dialect, Escape, Existing, Occupied, Places, Staging, Store, TableColumn, existing_file,
+    open_pending, read_manifest_file,
+};
 
-/// A table that a release becomes, or becomes in part.
+/// A table of a release.
 #[derive(Debug)]
 struct Table {
-    /// What the manifest calls it.
+    /// Name in the manifest.
     name: String,
     schema: String,
     table: String,
-    /// What it is called until it is published.
+    /// Name before the publication.
     partial: String,
-    /// Its columns with their SQL types, once it is begun.
+    /// Address of the table.
+    path: PathBuf,
+    /// Whether a table of this name exists. The release replaces it.
+    is_there: bool,
+    /// Columns with their SQL types, set when the table is created.
     columns: Vec<(String, &'static str)>,
 }
 
-/// Where one of the tables goes.
+/// Target of one of the tables.
 #[derive(Debug)]
 enum Slot {
     Table(Table),
-    /// A file for the owner's eyes, with how it is written.
+    /// A file that only the data owner may read, with its text format.
     File(Pending, Dialect),
 }
 
-/// All places of a release.
+/// All targets of a release.
 #[derive(Debug)]
 struct Place {
     session: Session,
     slots: Vec<Slot>,
     taken: Mutex<Option<Taken>>,
-    /// The file of the manifest, if one is asked for.
+    /// The manifest file, if requested.
     manifest: Option<Pending>,
 }
 
@@ -57,7 +65,7 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// A store in whatever database the place of the release names.
+    /// Creates a store. The targets of the release determine the database.
     #[allow(clippy::new_ret_no_self)]
     pub fn new() -> Result<Box<dyn Store>> {
         Ok(Box::new(PostgresStore { place: None, spill: std::env::temp_dir() }))
@@ -74,30 +82,37 @@ fn unclaimed() -> Error {
 
 impl Table {
     /// The table at an address.
-    fn at(address: &Address, session: &Session) -> Result<Table> {
+    fn at(path: &Path, address: &Address, session: &Session) -> Result<Table> {
         let Some(name) = address.table.clone() else {
             return Err(Error::job("the release goes into a database, but no table is named")
                 .help("name it with `[output] table`")
                 .at("output.path"));
         };
         let (schema, table) = names(&name).map_err(|e| e.at("output.table"))?;
+        if table == MANIFESTS {
+            return Err(Error::job(format!("the table `{name}` is for the manifests of releases"))
+                .help("name another table")
+                .at("output.table"));
+        }
         let schema = match schema {
             Some(schema) => schema,
             None => {
-                let row = session.client().query_one("SELECT coalesce(current_schema(), 'public')", &[]);
+                let row =
+                    session.client().query_one("SELECT coalesce(current_schema(), 'public')", &[]);
                 row.map_err(|e| told("the schema cannot be told", &e))?.get(0)
             }
         };
         let partial = format!("incrowd_partial_{:016x}", rand::random::<u64>());
-        Ok(Table { name, schema, table, partial, columns: Vec::new() })
+        let path = path.to_owned();
+        Ok(Table { name, schema, table, partial, path, is_there: false, columns: Vec::new() })
     }
 
     fn quoted(&self, table: &str) -> String {
         format!("{}.{}", quoted(&self.schema), quoted(table))
     }
 
-    /// Whether the table can be made there, and whether the one in its place may go.
-    fn check(&self, session: &Session, reads: &[String]) -> Result<()> {
+    /// Checks that the table can be created, and that an existing table can be replaced.
+    fn check(&mut self, session: &Session, reads: &[String]) -> Result<()> {
         let fails = "the place of the release cannot be looked at";
         let mut client = session.client();
         let schema = client
@@ -113,11 +128,17 @@ impl Table {
                 .at("output.table"));
         };
         if !row.get::<_, bool>(0) {
-            return Err(Error::job(format!("you may not make tables in the schema `{}`", self.schema))
-                .at("output.table"));
+            return Err(Error::job(format!(
+                "you may not make tables in the schema `{}`",
+                self.schema
+            ))
+            .at("output.table"));
         }
         if !row.get::<_, bool>(1) {
-            return Err(Error::resources(format!("another run is writing the table `{}`", self.name)));
+            return Err(Error::resources(format!(
+                "another run is writing the table `{}`",
+                self.name
+            )));
         }
         let old = client
             .query_opt(
@@ -130,20 +151,45 @@ impl Table {
         let Some(old) = old else { return Ok(()) };
         let name = &self.name;
         if !old.get::<_, bool>(0) {
-            return Err(Error::job(format!("`{name}` is there and is not a plain table")).at("output.table"));
+            return Err(Error::job(format!("`{name}` is there and is not a plain table"))
+                .at("output.table"));
         }
         if !old.get::<_, bool>(1) {
-            return Err(Error::job(format!("the table `{name}` belongs to somebody else")).at("output.table"));
+            return Err(Error::job(format!("the table `{name}` belongs to somebody else"))
+                .at("output.table"));
         }
         if reads.contains(&old.get::<_, String>(2)) {
             return Err(Error::job("the release would take the place of a table that is read")
                 .help("give it a name of its own")
                 .at("output.table"));
         }
+        self.is_there = true;
         Ok(())
     }
 
-    /// Gives the table its name, in place of an older one whose readers may read the new one too.
+    /// The existing table at the target. If it may be a release, its digest is computed. Before
+    /// that, a lock excludes writers until the end of the transaction, so the examined data are the
+    /// data that will be replaced. Readers are not blocked.
+    fn existing(&self, at: usize, session: &Session, known: bool) -> Result<Existing> {
+        let shown = format!("the table `{}`", self.name);
+        let mut digest = None;
+        if known {
+            session.run(
+                &format!(
+                    "SET LOCAL lock_timeout = '2min'; LOCK TABLE {} IN SHARE MODE",
+                    self.quoted(&self.table)
+                ),
+                "the table in the place of the release is being written",
+            )?;
+            // Uses a separate connection, because this one is needed for the release. A table that
+            // cannot be read is not a release.
+            digest = crate::source::digest(&self.path).ok();
+        }
+        Ok(Existing { table: Some(at), shown, digest })
+    }
+
+    /// Renames the table to its final name and replaces an older one. The privileges on the older
+    /// table are granted on the new one.
     fn put(&self, client: &mut Client) -> std::result::Result<(), tokio_postgres::Error> {
         let (partial, whole) = (self.quoted(&self.partial), self.quoted(&self.table));
         let grants = client.query(
@@ -153,8 +199,12 @@ impl Table {
              WHERE n.nspname = $1 AND c.relname = $2 AND a.grantee <> c.relowner",
             &[&self.schema, &self.table],
         )?;
+        // If no table existed before, nothing is dropped. If another session created one in the
+        // meantime, the rename and the publication fail.
+        let dropped =
+            if self.is_there { format!("DROP TABLE IF EXISTS {whole}; ") } else { String::new() };
         client.batch_execute(&format!(
-            "DROP TABLE IF EXISTS {whole}; ALTER TABLE {partial} RENAME TO {}",
+            "{dropped}ALTER TABLE {partial} RENAME TO {}",
             quoted(&self.table)
         ))?;
         for grant in &grants {
@@ -165,7 +215,7 @@ impl Table {
 }
 
 impl Place {
-    /// Waits until all that was written is in the tables.
+    /// Waits until all written data are in the tables.
     fn settle(&self) -> Result<()> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner).take();
         taken.map_or(Ok(()), |taken| wait(taken).map(drop))
@@ -178,36 +228,51 @@ impl Place {
         })
     }
 
-    /// Gives the tables their names and notes the manifest, in the schema of the first of them.
-    fn put(&self, manifest: &str) -> std::result::Result<(), tokio_postgres::Error> {
+    /// The stored manifest of the release whose first table is the first target, if there is one.
+    fn manifest_kept(&self) -> Result<Option<Vec<u8>>> {
+        let Some(first) = self.tables().next() else { return Ok(None) };
+        manifest_row(&self.session, &first.quoted(MANIFESTS), &first.table)
+    }
+
+    /// Renames the tables and stores the manifest in the schema of the first table.
+    fn put(&self, manifest: &str) -> Result<()> {
         let mut client = self.session.client();
-        client.batch_execute("SET LOCAL lock_timeout = '2min'")?;
+        let fails = "the release cannot take its place";
+        client.batch_execute("SET LOCAL lock_timeout = '2min'").map_err(|e| told(fails, &e))?;
         for table in self.tables() {
-            table.put(&mut client)?;
+            let fails = |e| {
+                told(
+                    &format!("the release cannot take the place of the table `{}`", table.name),
+                    &e,
+                )
+            };
+            table.put(&mut client).map_err(fails)?;
         }
         let Some(first) = self.tables().next() else { return Ok(()) };
         let manifests = first.quoted(MANIFESTS);
-        client.batch_execute(&format!(
+        let made = client.batch_execute(&format!(
             "CREATE TABLE IF NOT EXISTS {manifests} (release text PRIMARY KEY, manifest json NOT NULL, \
              published timestamptz NOT NULL DEFAULT now())"
-        ))?;
-        client.execute(
-            &format!(
-                "INSERT INTO {manifests} (release, manifest) VALUES ($1, $2::text::json) ON CONFLICT (release) \
-                 DO UPDATE SET manifest = excluded.manifest, published = excluded.published"
-            ),
-            &[&first.table, &manifest],
-        )?;
-        Ok(())
+        ));
+        let kept = made.and_then(|()| {
+            client.execute(
+                &format!(
+                    "INSERT INTO {manifests} (release, manifest) VALUES ($1, $2::text::json) ON CONFLICT (release) \
+                     DO UPDATE SET manifest = excluded.manifest, published = excluded.published"
+                ),
+                &[&first.table, &manifest],
+            )
+        });
+        kept.map(drop).map_err(|e| told("the manifest cannot be kept in the database", &e))
     }
 }
 
-/// The SQL type of a published column.
+/// SQL type of a published column.
 fn sql_type(column: &TableColumn) -> &'static str {
     match (column.sql, &column.data_type) {
         (Some(sql), _) => sql,
         (None, DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64) => "bigint",
-        // Keeps the digits as they are spelled.
+        // `numeric` preserves the digits of the text.
         (None, DataType::Float64) => "numeric",
         (None, DataType::Boolean) => "boolean",
         (None, DataType::Date32) => "date",
@@ -227,11 +292,13 @@ impl Store for PostgresStore {
             true => None,
             false => Some(Pending::create(&places.manifest).map_err(|e| e.at("output.manifest"))?),
         };
-        let session = Session::begin(first, &address, "READ WRITE").map_err(|e| e.at("output.path"))?;
+        let session =
+            Session::begin(first, &address, "READ WRITE").map_err(|e| e.at("output.path"))?;
         let mut slots = Vec::new();
         let keys = places.keys.iter().copied().chain(std::iter::repeat("output.path"));
         for ((i, path), key) in places.tables.iter().enumerate().zip(keys) {
-            // What only the owner may see does not lie beside what others read.
+            // A table that only the data owner may read is written to a file, if its target is one,
+            // and not into the database of the public tables.
             if places.private.contains(&i) && !is_database(path) {
                 let file = Pending::create(path).map_err(|e| e.at(key))?.private();
                 slots.push(Slot::File(file, places.dialect));
@@ -240,12 +307,33 @@ impl Store for PostgresStore {
             if !same_database(first, path) {
                 return Err(Error::job("the tables of a release go into one database").at(key));
             }
-            let table = Table::at(&Address::parse(path).map_err(|e| e.at(key))?, &session)?;
+            let mut table =
+                Table::at(path, &Address::parse(path).map_err(|e| e.at(key))?, &session)?;
             table.check(&session, &places.reads)?;
             slots.push(Slot::Table(table));
         }
         self.place = Some(Place { session, slots, taken: Mutex::new(None), manifest });
         Ok(())
+    }
+
+    fn occupied(&self) -> Result<Occupied> {
+        let place = self.place()?;
+        let manifest = place.manifest_kept()?;
+        let mut existing = Vec::new();
+        for (at, slot) in place.slots.iter().enumerate() {
+            match slot {
+                Slot::Table(table) if table.is_there => {
+                    existing.push(table.existing(at, &place.session, manifest.is_some())?);
+                }
+                Slot::Table(_) => {}
+                Slot::File(file, _) => {
+                    existing.extend(existing_file(Some(at), file.target(), false))
+                }
+            }
+        }
+        let file = place.manifest.as_ref().map(Pending::target);
+        existing.extend(file.and_then(|path| existing_file(None, path, false)));
+        Ok(Occupied { existing, manifest, manifest_file: file.and_then(read_manifest_file) })
     }
 
     fn stage(&mut self, table: usize, columns: &[TableColumn]) -> Result<Staging> {
@@ -274,9 +362,12 @@ impl Store for PostgresStore {
                 "the name of column `{}` is too long for the server",
                 long.name
             ))
-            .help("names of columns have at most 63 bytes there: give it another in `[input] query`"));
+            .help(
+                "names of columns have at most 63 bytes there: give it another in `[input] query`",
+            ));
         }
-        table.columns = columns.iter().map(|column| (column.name.clone(), sql_type(column))).collect();
+        table.columns =
+            columns.iter().map(|column| (column.name.clone(), sql_type(column))).collect();
         let defined: Vec<String> =
             table.columns.iter().map(|(name, sql)| format!("{} {sql}", quoted(name))).collect();
         let partial = table.quoted(&table.partial);
@@ -288,8 +379,9 @@ impl Store for PostgresStore {
             &format!("CREATE TABLE {partial} ({}){comments}", defined.join(", ")),
             "the table of the release cannot be made",
         )?;
-        // Frozen rows are there for whoever can see the table, however old the view he has of the data.
-        // An empty cell is a null. Of a table of one column it is an empty text: else there would be records that are read back as nothing.
+        // `FREEZE` makes the rows visible to all sessions that see the table, including those with
+        // an older snapshot. An empty cell is a null. In a table with one column it is an empty
+        // text, because a record with only a null would be read back as a blank line.
         let null = if columns.len() == 1 { "\\N" } else { "" };
         let (escape, form) = match table.columns.iter().all(|(_, sql)| *sql == "text") {
             true => (Escape::Lengths, "FORMAT binary".to_owned()),
@@ -330,12 +422,13 @@ impl Store for PostgresStore {
             return Err(Error::bug("a release was published for which no place was claimed"));
         };
         place.settle()?;
-        let text = std::str::from_utf8(manifest).map_err(|_| Error::bug("a manifest is not UTF-8"))?;
+        let text =
+            std::str::from_utf8(manifest).map_err(|_| Error::bug("a manifest is not UTF-8"))?;
         if let Some(file) = &place.manifest {
             std::io::Write::write_all(&mut file.writer()?, manifest)
                 .map_err(|e| write_failed(file.target(), &e))?;
         }
-        place.put(text).map_err(|e| told("the release cannot take its place", &e))?;
+        place.put(text)?;
         let committed = place.session.client().batch_execute("COMMIT");
         committed.map_err(|e| {
             told("the server did not confirm the release", &e)
@@ -347,14 +440,16 @@ impl Store for PostgresStore {
         });
         for file in private.chain(place.manifest) {
             file.publish().map_err(|e| {
-                e.help(format!("the release is in place, and its manifest is in the table {MANIFESTS}"))
+                e.help(format!(
+                    "the release is in place, and its manifest is in the table {MANIFESTS}"
+                ))
             })?;
         }
         Ok(())
     }
 
     fn discard(&mut self) {
-        // The transaction ends with its connection, and with it whatever was made in it.
+        // Closing the connection rolls back the transaction.
         self.place = None;
     }
 
@@ -363,24 +458,32 @@ impl Store for PostgresStore {
     }
 }
 
-/// The manifest of the release at an address, if the database has one.
+/// The stored manifest of the release at an address, if there is one.
 pub fn read_manifest(path: &Path) -> Result<Option<Vec<u8>>> {
     let address = Address::parse(path)?;
     let Some(name) = &address.table else { return Ok(None) };
     let (schema, table) = names(name)?;
     let session = Session::begin(path, &address, "READ ONLY")?;
-    let fails = "the manifest cannot be read";
-    let mut client = session.client();
     let manifests = match schema {
         Some(schema) => format!("{}.{}", quoted(&schema), quoted(MANIFESTS)),
         None => quoted(MANIFESTS),
     };
+    manifest_row(&session, &manifests, &table)
+}
+
+/// Reads the manifest of a release from a table of manifests, which may not exist.
+fn manifest_row(session: &Session, manifests: &str, release: &str) -> Result<Option<Vec<u8>>> {
+    let fails = "the manifest cannot be read";
+    let mut client = session.client();
     let known = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&manifests]);
     if !known.map_err(|e| told(fails, &e))?.get::<_, bool>(0) {
         return Ok(None);
     }
     let row = client
-        .query_opt(&format!("SELECT manifest::text FROM {manifests} WHERE release = $1"), &[&table])
+        .query_opt(
+            &format!("SELECT manifest::text FROM {manifests} WHERE release = $1"),
+            &[&release],
+        )
         .map_err(|e| told(fails, &e))?;
     Ok(row.map(|row| row.get::<_, String>(0).into_bytes()))
 }

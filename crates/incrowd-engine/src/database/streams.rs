@@ -1,5 +1,5 @@
-//! Text from the server and to it. A thread of its own talks with the server, so that reading, scanning and the server's work
-//! go on at the same time.
+//! Text streams from and to the server. A separate thread communicates with the server, so that
+//! reading, scanning and the work of the server run in parallel.
 
 use std::io::{self, Write};
 use std::pin::pin;
@@ -14,24 +14,31 @@ use tokio::sync::mpsc;
 
 use super::session::{Session, told};
 
-/// How many bytes go from one thread to the other at a time, about.
+/// Approximate size in bytes of the blocks passed between threads.
 const BLOCK: usize = 1 << 20;
-/// How many blocks may wait.
+/// Maximum number of queued blocks.
 const WAITING: usize = 4;
-/// How many bytes a message to the server has at most: it keeps one in memory before it looks at it.
+/// Maximum size of a message to the server in bytes. The server buffers a whole message before it
+/// processes it.
 const MESSAGE: usize = 1 << 16;
 
-/// Records come in the same order whenever they are read.
+/// Disables parallel scans, so that the order of the records is the same in every read.
 const ONE_ORDER: &str = "SET max_parallel_workers_per_gather = 0";
 
-/// What a statement `COPY … TO STDOUT` answers, in blocks of whole records: the server sends each record in a message of its own.
+/// The output of a `COPY … TO STDOUT` statement in blocks of whole records. The server sends each
+/// record in a separate message.
 pub(super) struct FromServer {
     blocks: Receiver<io::Result<Vec<u8>>>,
 }
 
 impl FromServer {
-    /// Runs a statement, with another one before it that counts for this one only if it must.
-    pub(super) fn start(session: &Session, before: Option<&'static str>, sql: String) -> FromServer {
+    /// Runs a statement. The statement `before` is run first and sets parameters. Its default is
+    /// [`ONE_ORDER`].
+    pub(super) fn start(
+        session: &Session,
+        before: Option<&'static str>,
+        sql: String,
+    ) -> FromServer {
         let (send, blocks) = sync_channel(WAITING);
         let session = session.clone();
         std::thread::spawn(move || {
@@ -64,12 +71,13 @@ fn copy_out(
     let tap = client.tap();
     tap.open(BLOCK, send.clone());
     let copied = client.wait(async |client| {
-        // Where the connection has no tap, or nobody wants more, records come here.
+        // Records arrive here if the connection has no tap, or if the receiver of the tap was
+        // dropped.
         let mut records = pin!(client.copy_out(sql).await?);
         let mut block = Vec::with_capacity(room);
         while let Some(record) = records.next().await.transpose()? {
             block.extend_from_slice(&record);
-            // Nobody may want the rest.
+            // The receiver may have been dropped.
             if block.len() >= BLOCK
                 && send.send(Ok(std::mem::replace(&mut block, Vec::with_capacity(room)))).is_err()
             {
@@ -81,20 +89,21 @@ fn copy_out(
         }
         Ok(())
     });
-    // Of a record that came in part nobody shall see anything.
+    // After an error, the last block is dropped, because its last record may be incomplete.
     tap.close(copied.is_ok());
     copied
 }
 
-/// Where the bytes of a statement `COPY … FROM STDIN` go.
+/// Writer for the input of a `COPY … FROM STDIN` statement.
 pub(super) struct ToServer {
     blocks: Option<mpsc::Sender<Vec<u8>>>,
     block: Vec<u8>,
-    /// Why the server takes no more.
+    /// Reason why the server accepts no more data.
     why: Arc<Mutex<Option<String>>>,
 }
 
-/// The server's side of it: how many records it took.
+/// Handle of the thread that sends the data. It returns the number of records that the server
+/// stored.
 pub(super) type Taken = JoinHandle<Result<u64>>;
 
 impl ToServer {
@@ -105,7 +114,8 @@ impl ToServer {
         let taken = std::thread::spawn(move || {
             copy_in(&session, &sql, received).map_err(|error| {
                 let says = told("the server does not take the release", &error);
-                *reason.lock().unwrap_or_else(PoisonError::into_inner) = Some(says.message().to_owned());
+                *reason.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(says.message().to_owned());
                 says
             })
         });
@@ -138,7 +148,7 @@ fn copy_in(
             while !block.is_empty() {
                 let message = block.split_to(block.len().min(MESSAGE));
                 if sink.feed(message).await.is_err() {
-                    // Finishing tells why.
+                    // `finish` returns the reason of the failure.
                     return sink.finish().await;
                 }
             }
@@ -163,13 +173,16 @@ impl Write for ToServer {
 
 impl Drop for ToServer {
     fn drop(&mut self) {
-        // What cannot be sent is missing when the table is read back, and the thread knows why.
+        // If the send fails, the data are missing when the table is read back, and the thread
+        // reports the reason.
         let _ = self.send();
         self.blocks = None;
     }
 }
 
-/// Waits until the server has all of it.
+/// Waits until the server has stored all data.
 pub(super) fn wait(taken: Taken) -> Result<u64> {
-    taken.join().unwrap_or_else(|_| Err(Error::bug("the thread that talks with the server panicked")))
+    taken
+        .join()
+        .unwrap_or_else(|_| Err(Error::bug("the thread that talks with the server panicked")))
 }

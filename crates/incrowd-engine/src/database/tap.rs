@@ -1,6 +1,7 @@
-//! Records of `COPY … TO STDOUT` taken off the wire. The server sends each record in a message of its own. `tokio-postgres` makes an
-//! object of every message and hands it on from one task to another, which takes longer than to read it. Here messages with
-//! records are taken out of what comes and put into blocks; all others go on to `tokio-postgres` as they are.
+//! Extracts the records of `COPY … TO STDOUT` from the network stream. The server sends each record
+//! in a separate message. `tokio-postgres` allocates an object for every message and passes it
+//! between tasks, which takes longer than reading it. This module removes record messages from the
+//! stream and collects them in blocks. It passes all other messages to `tokio-postgres` unchanged.
 
 use std::io;
 use std::pin::Pin;
@@ -11,34 +12,34 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How many bytes are read at a time, at most.
+/// Maximum number of bytes per read.
 const READ: usize = 1 << 16;
-/// Whoever has read all that came waits so long before he looks again: the server sends little at a time, and to be woken for each
-/// piece takes both sides longer than to read it.
+/// Pause before the next read after all received bytes were processed. The server sends small
+/// pieces, and a wakeup for each of them takes both sides longer than the transfer.
 const PAUSE: Duration = Duration::from_micros(200);
-/// A message begins with a letter and the number of bytes that follow the letter.
+/// Size of a message header: a type byte and the length of the message without the type byte.
 const HEADER: usize = 5;
-/// The letter of messages with records.
+/// Type byte of record messages.
 const RECORD: u8 = b'd';
 
-/// Where blocks of whole records go.
+/// Channel for blocks of whole records.
 pub(super) type Blocks = SyncSender<io::Result<Vec<u8>>>;
 
-/// Takes records out of what comes by a connection, while somebody wants them.
+/// Extracts records from a connection while a receiver is registered.
 #[derive(Clone, Default)]
 pub(super) struct Tap(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    /// Whether what comes are messages. They are once the connection is made.
+    /// Whether the stream consists of messages. It does after the connection was established.
     in_messages: bool,
     wanted: Option<Wanted>,
 }
 
-/// Records that somebody wants.
+/// Receiver of records, with the block being filled.
 struct Wanted {
     block: Vec<u8>,
-    /// A block has so many bytes, about.
+    /// Approximate size of a block in bytes.
     size: usize,
     blocks: Blocks,
 }
@@ -48,20 +49,21 @@ impl Tap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on messages come.
+    /// Starts the interpretation of the stream as messages.
     pub(super) fn begin(&self) {
         self.state().in_messages = true;
     }
 
-    /// From now on records go there, in blocks of about that size.
+    /// Starts the extraction. Records are sent to `blocks` in blocks of about `size` bytes.
     pub(super) fn open(&self, size: usize, blocks: Blocks) {
         let block = Vec::with_capacity(size + (size >> 4));
         self.state().wanted = Some(Wanted { block, size, blocks });
     }
 
-    /// Takes no more records. Sends what is left, if it is whole.
+    /// Stops the extraction. Sends the last block if `is_whole` is set.
     pub(super) fn close(&self, is_whole: bool) {
-        let wanted = self.state().wanted.take().filter(|wanted| is_whole && !wanted.block.is_empty());
+        let wanted =
+            self.state().wanted.take().filter(|wanted| is_whole && !wanted.block.is_empty());
         if let Some(Wanted { block, blocks, .. }) = wanted {
             let _ = blocks.send(Ok(block));
         }
@@ -69,7 +71,8 @@ impl Tap {
 }
 
 impl Wanted {
-    /// After a record: sends the block if it is full. Whether somebody wants more.
+    /// Called after each record. Sends the block if it is full. Returns whether the receiver still
+    /// accepts blocks.
     fn is_wanted(&mut self) -> bool {
         if self.block.len() < self.size {
             return true;
@@ -79,31 +82,31 @@ impl Wanted {
     }
 }
 
-/// A connection with a tap.
+/// A connection with a [`Tap`].
 pub(super) struct Tapped<S> {
     stream: S,
     tap: Tap,
-    /// What was read and not looked at yet.
+    /// Buffer of bytes that were read but not processed.
     read: Box<[u8]>,
     from: usize,
     upto: usize,
     message: Message,
 }
 
-/// How far a message has come.
+/// State of the current message.
 #[derive(Default)]
 struct Message {
     header: [u8; HEADER],
-    /// How many bytes of the header have come, and how many of those went on.
+    /// Number of header bytes received, and number of header bytes passed on.
     came: usize,
     went: usize,
-    /// How many bytes of its body are to come.
+    /// Remaining bytes of the body.
     left: usize,
     is_record: bool,
 }
 
 impl Message {
-    /// Whether the next byte begins another one.
+    /// Whether the next byte starts a new message.
     fn is_over(&self) -> bool {
         self.came == HEADER && self.left == 0 && (self.is_record || self.went == HEADER)
     }
@@ -115,7 +118,8 @@ impl<S> Tapped<S> {
         Tapped { stream, tap, read, from: 0, upto: 0, message: Message::default() }
     }
 
-    /// Sorts what was read: records into blocks, everything else into `others` as far as it has room.
+    /// Processes the buffer: appends records to the block, and other bytes to `others` while it has
+    /// space.
     fn sort(&mut self, others: &mut ReadBuf<'_>) -> io::Result<()> {
         let mut state = self.tap.state();
         let message = &mut self.message;
@@ -124,7 +128,8 @@ impl<S> Tapped<S> {
                 let was_record = message.is_record;
                 *message = Message::default();
                 if was_record && state.wanted.as_mut().is_some_and(|wanted| !wanted.is_wanted()) {
-                    // The rest goes the usual way, and whoever waits there hears of it.
+                    // The receiver was dropped. Pass the remaining records to `tokio-postgres`,
+                    // whose caller then notices it.
                     state.wanted = None;
                 }
             }
@@ -139,7 +144,8 @@ impl<S> Tapped<S> {
                 if message.came == HEADER {
                     let [letter, length @ ..] = message.header;
                     let left = (u32::from_be_bytes(length) as usize).checked_sub(HEADER - 1);
-                    message.left = left.ok_or_else(|| io::Error::other("the server sends no message"))?;
+                    message.left =
+                        left.ok_or_else(|| io::Error::other("the server sends no message"))?;
                     message.is_record = letter == RECORD && state.wanted.is_some();
                 }
                 continue;
@@ -148,6 +154,7 @@ impl<S> Tapped<S> {
                 && let Some(wanted) = &mut state.wanted
             {
                 let n = here.len().min(message.left);
+                // More bytes of the record must be read first.
                 if n == 0 && message.left > 0 {
                     return Ok(());
                 }
@@ -155,6 +162,8 @@ impl<S> Tapped<S> {
                 (message.left, self.from) = (message.left - n, self.from + n);
                 continue;
             }
+            // Not a record, or no receiver. Pass on the header, then the body, while `others` has
+            // space.
             let header = &message.header[message.went..];
             let n = header.len().min(others.remaining());
             others.put_slice(&header[..n]);
@@ -182,6 +191,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tapped<S> {
         let before = others.filled().len();
         loop {
             own.sort(others)?;
+            // A result without bytes would mean the end of the stream. If `sort` passed nothing on,
+            // read more.
             if others.filled().len() > before || others.remaining() == 0 {
                 return Poll::Ready(Ok(()));
             }
@@ -228,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes, in pieces of these sizes.
+    /// A stream that returns its bytes in pieces of these sizes.
     struct Pieces {
         bytes: Vec<u8>,
         sizes: Vec<usize>,
@@ -241,7 +252,8 @@ mod tests {
             _: &mut Context<'_>,
             room: &mut ReadBuf<'_>,
         ) -> Poll<io::Result<()>> {
-            let size = self.sizes.pop().unwrap_or(7).min(room.remaining()).min(self.bytes.len() - self.at);
+            let size =
+                self.sizes.pop().unwrap_or(7).min(room.remaining()).min(self.bytes.len() - self.at);
             room.put_slice(&self.bytes[self.at..self.at + size]);
             self.at += size;
             Poll::Ready(Ok(()))
@@ -256,7 +268,8 @@ mod tests {
     }
 
     proptest! {
-        /// However bytes come and whatever room there is: records are in blocks, the rest is as it was.
+        /// For all sizes of reads and buffers, the blocks contain all records and the other
+        /// messages are unchanged.
         #[test]
         fn records_are_taken_out_and_the_rest_stays(
             messages in prop::collection::vec((prop::sample::select(b"dTCdZd".to_vec()), prop::collection::vec(0u8..3, 0..9)), 0..30),
@@ -287,7 +300,7 @@ mod tests {
             let rest: Vec<u8> = messages.iter().filter(|m| m.0 != RECORD).flat_map(|m| message(m.0, &m.1)).collect();
             prop_assert_eq!(others, rest);
             prop_assert_eq!(blocks.concat(), records.iter().flat_map(|r| r.iter().copied()).collect::<Vec<u8>>());
-            // Blocks end where records end, and as soon as they are full.
+            // A block is sent when it is full, and always ends with a whole record.
             let mut ends = vec![0];
             records.iter().for_each(|record| ends.push(ends[ends.len() - 1] + record.len()));
             let mut end = 0;
@@ -304,7 +317,8 @@ mod tests {
     fn what_nobody_wants_goes_the_usual_way() {
         let bytes: Vec<u8> = (0..5).flat_map(|_| message(RECORD, b"xyz")).collect();
         let tap = Tap::default();
-        let mut tapped = Tapped::new(Pieces { bytes: bytes.clone(), sizes: Vec::new(), at: 0 }, tap.clone());
+        let mut tapped =
+            Tapped::new(Pieces { bytes: bytes.clone(), sizes: Vec::new(), at: 0 }, tap.clone());
         let (send, blocks) = sync_channel(100);
         drop(blocks);
         tap.begin();
@@ -312,7 +326,7 @@ mod tests {
         let mut others = Vec::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(tapped.read_to_end(&mut others)).unwrap();
-        // Two records filled the block that was refused.
+        // The rejected block was filled by two records.
         assert_eq!(others, bytes[2 * 8..]);
     }
 }

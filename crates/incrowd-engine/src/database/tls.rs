@@ -1,7 +1,9 @@
-//! Encrypted connections, as people expect who use `psql`: `sslmode` says how much is asked for, `sslrootcert` whose word counts.
+//! Encrypted connections with the parameters of `psql`: `sslmode` is the required level of
+//! security, and `sslrootcert` contains the trusted certificate authorities.
 //!
-//! Where we differ: `allow` is `prefer`, and if the server offers encryption but its certificate is refused, nobody tries again
-//! without. Names are looked for in the certificate's `subjectAltName` only.
+//! Differences: `allow` means `prefer`. If the server offers encryption but its certificate is
+//! rejected, there is no unencrypted retry. Host names are only compared with the `subjectAltName`
+//! of the certificate.
 
 use std::future::Future;
 use std::io;
@@ -14,7 +16,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use tokio_rustls::rustls::client::danger::{
+    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
+};
 use tokio_rustls::rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use tokio_rustls::rustls::crypto::{
     WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
@@ -28,29 +32,29 @@ use tokio_rustls::rustls::{
 
 use super::tap::{Tap, Tapped};
 
-/// What is asked of a connection.
+/// Requested TLS parameters of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wishes {
     pub(super) mode: Option<String>,
-    /// The file of the authorities, or `system`.
+    /// File with the certificate authorities, or `system`.
     pub(super) root: Option<String>,
-    /// Who we are, and the key to it.
+    /// Client certificate and its private key.
     pub(super) certificate: Option<String>,
     pub(super) key: Option<String>,
 }
 
-/// How far the server's certificate is looked at.
+/// Level of verification of the server certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Look {
-    /// Whoever it is from.
+enum Verification {
+    /// No verification.
     Any,
-    /// Whether an authority has signed it.
+    /// A trusted authority must have signed the certificate.
     Chain,
-    /// And whether it is for the host we asked for.
+    /// In addition, the certificate must be for the requested host.
     Name,
 }
 
-/// How connections are encrypted.
+/// TLS mode and configuration of connections.
 #[derive(Clone)]
 pub(super) struct Tls {
     pub(super) mode: SslMode,
@@ -58,32 +62,39 @@ pub(super) struct Tls {
 }
 
 impl Wishes {
-    /// What is needed to connect. `home` is where the usual files are.
+    /// Loads the certificates and keys. `home` is the directory with the default files.
     pub(super) fn prepare(&self, home: Option<&Path>) -> Result<Tls> {
         let system = self.root.as_deref() == Some("system");
         let mode = self.mode.as_deref().unwrap_or(if system { "verify-full" } else { "prefer" });
-        let (ssl, mut look) = match mode {
+        let (ssl, mut verification) = match mode {
             "disable" => return Ok(Tls::none()),
-            "allow" | "prefer" => (SslMode::Prefer, Look::Any),
-            "require" => (SslMode::Require, Look::Any),
-            "verify-ca" => (SslMode::Require, Look::Chain),
-            "verify-full" => (SslMode::Require, Look::Name),
+            "allow" | "prefer" => (SslMode::Prefer, Verification::Any),
+            "require" => (SslMode::Require, Verification::Any),
+            "verify-ca" => (SslMode::Require, Verification::Chain),
+            "verify-full" => (SslMode::Require, Verification::Name),
             _ => {
                 return Err(Error::job(format!("there is no sslmode `{mode}`"))
                     .help("write disable, prefer, require, verify-ca or verify-full"));
             }
         };
-        if system && look != Look::Name {
-            return Err(Error::job(format!("sslrootcert `system` does not go with sslmode `{mode}`"))
-                .help("anybody can have a certificate of a public authority: write sslmode=verify-full"));
+        if system && verification != Verification::Name {
+            return Err(Error::job(format!(
+                "sslrootcert `system` does not go with sslmode `{mode}`"
+            ))
+            .help(
+                "anybody can have a certificate of a public authority: write sslmode=verify-full",
+            ));
         }
-        let usual = |name: &str| home.map(|home| home.join(".postgresql").join(name)).filter(|f| f.exists());
-        let named =
-            |own: &Option<String>, name: &str| own.as_ref().map(PathBuf::from).or_else(|| usual(name));
+        let usual = |name: &str| {
+            home.map(|home| home.join(".postgresql").join(name)).filter(|f| f.exists())
+        };
+        let named = |own: &Option<String>, name: &str| {
+            own.as_ref().map(PathBuf::from).or_else(|| usual(name))
+        };
         let trusted = match (system, named(&self.root, "root.crt")) {
             (true, _) => of_system()?,
             (false, Some(file)) => certificates(&file, "sslrootcert")?,
-            (false, None) if look == Look::Any => Vec::new(),
+            (false, None) if verification == Verification::Any => Vec::new(),
             (false, None) => {
                 return Err(Error::job(format!("sslmode `{mode}` needs to know whose word counts")).help(
                     "name the file of the authority's certificate with sslrootcert (PGSSLROOTCERT), or say sslrootcert=system",
@@ -91,13 +102,13 @@ impl Wishes {
             }
         };
         if !trusted.is_empty() {
-            look = look.max(Look::Chain);
+            verification = verification.max(Verification::Chain);
         }
         let provider = Arc::new(ring::default_provider());
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(trusted.iter().cloned());
         let algorithms = provider.signature_verification_algorithms;
-        let verifier = Arc::new(Verifier { look, roots, trusted, algorithms });
+        let verifier = Arc::new(Verifier { verification, roots, trusted, algorithms });
         let bad = |what: &str| {
             let what = what.to_owned();
             move |e: tokio_rustls::rustls::Error| Error::job(format!("{what}: {e}"))
@@ -107,7 +118,8 @@ impl Wishes {
             .map_err(bad("connections cannot be encrypted"))?
             .dangerous()
             .with_custom_certificate_verifier(verifier);
-        let (own, key) = (named(&self.certificate, "postgresql.crt"), named(&self.key, "postgresql.key"));
+        let (own, key) =
+            (named(&self.certificate, "postgresql.crt"), named(&self.key, "postgresql.key"));
         let mut config = match (own, key) {
             (Some(own), Some(key)) => builder
                 .with_client_auth_cert(certificates(&own, "sslcert")?, private_key(&key)?)
@@ -140,10 +152,11 @@ fn said(error: &pem::Error) -> String {
 }
 
 fn certificates(file: &Path, key: &str) -> Result<Vec<CertificateDer<'static>>> {
-    let read =
-        CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>);
-    let read =
-        read.map_err(|e| Error::job(format!("{key}: `{}` cannot be read: {}", file.display(), said(&e))))?;
+    let read = CertificateDer::pem_file_iter(file)
+        .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>);
+    let read = read.map_err(|e| {
+        Error::job(format!("{key}: `{}` cannot be read: {}", file.display(), said(&e)))
+    })?;
     match read.is_empty() {
         true => Err(Error::job(format!("{key}: `{}` has no certificate in it", file.display()))
             .help("it must be of the form PEM, which begins with -----BEGIN CERTIFICATE-----")),
@@ -151,7 +164,7 @@ fn certificates(file: &Path, key: &str) -> Result<Vec<CertificateDer<'static>>> 
     }
 }
 
-/// A key that others can read is not used, as with `psql`.
+/// Loads a private key. As in `psql`, a key file that others can read is rejected.
 fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>> {
     #[cfg(unix)]
     {
@@ -159,7 +172,8 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>> {
         let others = std::fs::metadata(file)
             .is_ok_and(|own| own.mode() & if own.uid() == 0 { 0o037 } else { 0o077 } != 0);
         if others {
-            return Err(Error::job(format!("sslkey: others can read `{}`", file.display())).help("chmod 600"));
+            return Err(Error::job(format!("sslkey: others can read `{}`", file.display()))
+                .help("chmod 600"));
         }
     }
     PrivateKeyDer::from_pem_file(file).map_err(|e| {
@@ -168,17 +182,17 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>> {
     })
 }
 
-/// Judges the server's certificate.
+/// Verifier of the server certificate.
 #[derive(Debug)]
 struct Verifier {
-    look: Look,
+    verification: Verification,
     roots: RootCertStore,
-    /// The same, to recognise a server that is its own authority.
+    /// The certificates in `roots`, to recognize a self-signed server certificate.
     trusted: Vec<CertificateDer<'static>>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-type Judged<T> = std::result::Result<T, tokio_rustls::rustls::Error>;
+type TlsResult<T> = std::result::Result<T, tokio_rustls::rustls::Error>;
 
 impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
@@ -188,9 +202,9 @@ impl ServerCertVerifier for Verifier {
         name: &ServerName<'_>,
         _: &[u8],
         now: UnixTime,
-    ) -> Judged<ServerCertVerified> {
+    ) -> TlsResult<ServerCertVerified> {
         use tokio_rustls::rustls::Error::InvalidCertificate;
-        if self.look >= Look::Chain {
+        if self.verification >= Verification::Chain {
             let parsed = ParsedCertificate::try_from(own)?;
             let signed = verify_server_cert_signed_by_trust_anchor(
                 &parsed,
@@ -202,13 +216,15 @@ impl ServerCertVerifier for Verifier {
             let itself = self.trusted.iter().any(|trusted| trusted == own);
             match signed {
                 Ok(()) => {}
-                // Dates are looked at first. What follows is about authorities, and this one is trusted as it is.
-                Err(InvalidCertificate(CertificateError::Other(_) | CertificateError::UnknownIssuer))
-                    if itself => {}
+                // The validity period is checked before the issuer. The remaining errors concern
+                // the issuer, and this certificate itself is trusted.
+                Err(InvalidCertificate(
+                    CertificateError::Other(_) | CertificateError::UnknownIssuer,
+                )) if itself => {}
                 Err(error) => return Err(error),
             }
         }
-        if self.look == Look::Name {
+        if self.verification == Verification::Name {
             verify_server_name(&ParsedCertificate::try_from(own)?, name)?;
         }
         Ok(ServerCertVerified::assertion())
@@ -219,7 +235,7 @@ impl ServerCertVerifier for Verifier {
         message: &[u8],
         own: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
-    ) -> Judged<HandshakeSignatureValid> {
+    ) -> TlsResult<HandshakeSignatureValid> {
         verify_tls12_signature(message, own, signed, &self.algorithms)
     }
 
@@ -228,7 +244,7 @@ impl ServerCertVerifier for Verifier {
         message: &[u8],
         own: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
-    ) -> Judged<HandshakeSignatureValid> {
+    ) -> TlsResult<HandshakeSignatureValid> {
         verify_tls13_signature(message, own, signed, &self.algorithms)
     }
 
@@ -237,8 +253,8 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// What is said of a handshake that failed.
-fn says(host: &str, error: &io::Error) -> String {
+/// Message for a failed handshake.
+fn handshake_message(host: &str, error: &io::Error) -> String {
     use tokio_rustls::rustls::Error::InvalidCertificate;
     let inner = error.get_ref().and_then(|e| e.downcast_ref::<tokio_rustls::rustls::Error>());
     let about = match inner {
@@ -274,11 +290,12 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for S {}
 
-/// Makes connections with a tap.
+/// Creates connections with a tap.
 pub(super) struct Connector {
     pub(super) tls: Tls,
     pub(super) tap: Tap,
-    /// Whether it is still to be asked if the connection shall be encrypted. If `tokio-postgres` asks, only encrypted ones come here.
+    /// Whether this connector must negotiate the encryption. Otherwise `tokio-postgres` negotiates
+    /// it and calls the connector for encrypted connections only.
     pub(super) asks: bool,
 }
 
@@ -293,7 +310,7 @@ impl<S: Stream> MakeTlsConnect<S> for Connector {
     }
 }
 
-/// A connection about to be encrypted, or not.
+/// A connection before the TLS handshake.
 pub(super) struct Handshake {
     tls: Tls,
     tap: Tap,
@@ -301,7 +318,7 @@ pub(super) struct Handshake {
     host: String,
 }
 
-/// Asks the server whether it encrypts: the length of the message, and a number that means this question.
+/// The `SSLRequest` message: its length and its request code.
 const QUESTION: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
 
 impl<S: Stream> TlsConnect<S> for Handshake {
@@ -316,14 +333,17 @@ impl<S: Stream> TlsConnect<S> for Handshake {
                 stream.write_all(&QUESTION).await?;
                 match (stream.read_u8().await?, self.tls.mode) {
                     (b'S', _) => {}
-                    (_, SslMode::Require) => return Err(io::Error::other("the server does not encrypt")),
+                    (_, SslMode::Require) => {
+                        return Err(io::Error::other("the server does not encrypt"));
+                    }
                     _ => return Ok(tapped(stream, self.tap)),
                 }
             }
             let name = ServerName::try_from(self.host.clone());
-            let name = name.map_err(|_| io::Error::other(format!("`{}` is no name of a host", self.host)))?;
+            let name = name
+                .map_err(|_| io::Error::other(format!("`{}` is no name of a host", self.host)))?;
             let done = TlsConnector::from(config).connect(name, stream).await;
-            let stream = done.map_err(|e| io::Error::other(says(&self.host, &e)))?;
+            let stream = done.map_err(|e| io::Error::other(handshake_message(&self.host, &e)))?;
             Ok(tapped(stream, self.tap))
         })
     }
@@ -344,8 +364,11 @@ mod tests {
     use super::*;
 
     fn refused(mode: &str, root: Option<&str>) -> String {
-        let wishes =
-            Wishes { mode: Some(mode.to_owned()), root: root.map(str::to_owned), ..Wishes::default() };
+        let wishes = Wishes {
+            mode: Some(mode.to_owned()),
+            root: root.map(str::to_owned),
+            ..Wishes::default()
+        };
         wishes.prepare(None).err().map(|e| e.message().to_owned()).unwrap_or_default()
     }
 
@@ -368,15 +391,17 @@ mod tests {
         let disabled = Wishes { mode: Some("disable".into()), ..Wishes::default() };
         assert_eq!(mode(disabled), Some(SslMode::Disable));
     }
-    /// A server that answers the question whether it encrypts, and then says something.
+    /// Connects to a server that answers the `SSLRequest` with these bytes and then sends data.
     fn answered(mode: Option<&str>, answer: &[u8]) -> io::Result<Vec<u8>> {
-        let tls = Wishes { mode: mode.map(str::to_owned), ..Wishes::default() }.prepare(None).unwrap();
+        let tls =
+            Wishes { mode: mode.map(str::to_owned), ..Wishes::default() }.prepare(None).unwrap();
         let (ours, mut theirs) = tokio::io::duplex(64);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let asked = tls.mode != SslMode::Disable;
             theirs.write_all(answer).await?;
-            let handshake = Handshake { tls, tap: Tap::default(), asks: true, host: "localhost".to_owned() };
+            let handshake =
+                Handshake { tls, tap: Tap::default(), asks: true, host: "localhost".to_owned() };
             let mut stream = handshake.connect(ours).await?;
             if asked {
                 let mut question = [0; 8];

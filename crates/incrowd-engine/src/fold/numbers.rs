@@ -1,28 +1,28 @@
-//! A batch straight into numbers: every column adds its codes where the [layout](incrowd_core::Layout) has them, and no row is ever
-//! written out code by code. If a code turns out to have no room, nothing is taken of the batch, and it is read again row by row,
-//! which makes room.
+//! Codes a batch directly into bit-packed rows. Each column writes its codes into the bits that the
+//! [layout](incrowd_core::Layout) assigns to it, without an intermediate row of codes. If a code
+//! does not fit, the whole batch is discarded and read again row by row, which widens the layout.
 
 use incrowd_core::MISSING;
 
 use super::columns::Codes;
 use super::worker::FoldWorker;
-use crate::source::{Place, Records};
+use crate::source::Records;
 
-/// The rows of a batch as numbers.
+/// The bit-packed rows of a batch.
 struct Numbers<'a> {
     rows: &'a mut [u64],
-    /// For each column where its bits begin, and which those are once they are moved there.
+    /// For each column the shift of its bits, and the mask of its bits after the right shift.
     places: &'a [(u32, u64)],
-    /// For each column all bits that its codes have.
+    /// For each column the bitwise OR of all its codes.
     met: Vec<u32>,
-    /// For each column how many records lack it.
+    /// For each column the number of records with a missing value.
     missing: Vec<u64>,
-    /// Codes of a column where they belong.
+    /// The codes of a column, shifted to their position.
     list: Vec<u64>,
 }
 
 impl Numbers<'_> {
-    /// Whether all codes had room.
+    /// Whether all codes fit. A bit outside the mask means that a code was too large.
     fn fit(&self) -> bool {
         self.met.iter().zip(self.places).all(|(&met, (_, mask))| u64::from(met) & !mask == 0)
     }
@@ -44,7 +44,9 @@ impl Codes for Numbers<'_> {
 
     fn put_listed(&mut self, slot: usize, first: usize, places: &[u32], list: &[u32]) -> u64 {
         let (shift, _) = self.places[slot];
-        // Each code where it belongs: then a record costs a look at the list. Codes of the list that no record has were met before.
+        // Each code of the list is shifted once, so that a record costs one lookup. The list may
+        // contain codes that no record of this batch has. They occurred in earlier records, so the
+        // layout has bits for them, and adding them to `met` changes nothing.
         self.list.clear();
         self.list.extend(list.iter().map(|&code| u64::from(code) << shift));
         self.met[slot] |= list.iter().fold(0, |met, code| met | code);
@@ -61,8 +63,9 @@ impl Codes for Numbers<'_> {
 }
 
 impl FoldWorker<'_> {
-    /// Takes the rows of a batch as numbers, if there is room for all their codes already.
-    pub(super) fn number_rows<R: Records>(&mut self, place: Place, records: &R) -> bool {
+    /// Packs the rows of a batch. Returns `false`, and adds no rows, if a code does not fit into
+    /// the layout.
+    pub(super) fn number_rows<R: Records>(&mut self, records: &R) -> bool {
         let Some(mut packed) = self.packed.take() else { return false };
         let (width, before) = (packed.layout.width(), packed.fresh.len());
         let places = packed.layout.places();
@@ -74,13 +77,6 @@ impl FoldWorker<'_> {
         let fit = numbers.fit();
         let missing = numbers.missing;
         if fit {
-            if let Some(look) = &mut self.look {
-                let rows = &packed.fresh[before..];
-                look.at(place, records, |slot| {
-                    let (shift, mask) = places[slot];
-                    rows.iter().map(|row| (row >> shift & mask) as u32).collect()
-                });
-            }
             self.missing.iter_mut().zip(&missing).for_each(|(sum, n)| *sum += n);
             if self.drop_missing {
                 let lacking = places.iter().zip(&missing).filter(|(_, n)| **n > 0);
@@ -106,7 +102,7 @@ mod tests {
     const WIDTH: usize = 3;
 
     proptest! {
-        /// Row by row is the twin. A layout for codes up to 15 may be too narrow.
+        /// The reference is the row-by-row path. A layout for codes up to 15 may be too narrow.
         #[test]
         fn numbers_are_the_rows_packed(
             lists in prop::collection::vec(prop::collection::vec(prop_oneof![9 => 1u32..16, 1 => 16u32..40], 1..6), WIDTH),

@@ -1,16 +1,16 @@
-//! Rows that are [numbers](incrowd_core::packed): to fold is to sort them and to count those that are alike. Nothing is looked up,
-//! and nobody waits for memory. Every worker has its own rows; they are put together at the end. Rows that do not fit go to the
-//! [tables](crate::rows::RowTable).
+//! Folds [bit-packed rows](incrowd_core::packed): sorts them and counts equal rows. This needs no
+//! hash lookups and so no random memory access. Each worker has its own rows, which are merged at
+//! the end. Rows that do not fit into 64 bits go to the [hash tables](crate::rows::RowTable).
 
 use incrowd_core::{Layout, MISSING, PackedRows};
 use rayon::prelude::*;
 
-/// So many rows at least are gathered before they are sorted, and so many times as many as there are different ones: where hardly
-/// any two are alike, sorting them early is of no use.
+/// Rows are sorted once at least max(`GATHERED`, `TIMES` × distinct rows) are buffered. Early
+/// sorting is useless where hardly any rows are equal.
 const GATHERED: usize = 1 << 20;
 const TIMES: usize = 8;
 
-/// Different rows in their order, and how many records have each.
+/// Distinct rows in ascending order, with their counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
     pub(crate) keys: Vec<u64>,
@@ -18,14 +18,15 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Of rows in their order.
+    /// Counts equal rows of a sorted list.
     fn of(sorted: &[u64]) -> Run {
         let Some(&first) = sorted.first() else { return Run::default() };
         let changes = sorted.iter().zip(&sorted[1..]).filter(|(a, b)| a != b).count();
         let mut run = Run { keys: vec![first; changes + 1], counts: vec![0; changes + 1] };
         let (mut last, mut at) = (first, 0);
         for &key in sorted {
-            // Where rows begin to differ follows no pattern, so nothing here depends on it but numbers.
+            // The positions where rows change are unpredictable, so this loop uses arithmetic in
+            // place of a branch.
             at += usize::from(key != last);
             last = key;
             run.keys[at] = key;
@@ -39,7 +40,7 @@ impl Run {
     }
 }
 
-/// A stretch of a run.
+/// A slice of a run.
 #[derive(Clone, Copy)]
 struct Part<'a> {
     keys: &'a [u64],
@@ -47,16 +48,18 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Both together.
+    /// Merges two sorted slices. Equal rows become one row, and their counts are added.
     fn merge(self, other: Part<'_>) -> Run {
         let most = self.keys.len() + other.keys.len();
         let mut run = Run { keys: Vec::with_capacity(most), counts: Vec::with_capacity(most) };
         let (mut a, mut b) = (0, 0);
         while a < self.keys.len() && b < other.keys.len() {
             let (own, their) = (self.keys[a], other.keys[b]);
-            // Which is first follows no pattern, so nothing here depends on it but numbers.
+            // The order of the two keys is unpredictable, so this loop uses arithmetic in place of
+            // a branch.
             let (first, second) = (own <= their, their <= own);
-            let count = if first { self.counts[a] } else { 0 } + if second { other.counts[b] } else { 0 };
+            let count =
+                if first { self.counts[a] } else { 0 } + if second { other.counts[b] } else { 0 };
             run.keys.push(own.min(their));
             run.counts.push(count);
             a += usize::from(first);
@@ -70,22 +73,22 @@ impl Part<'_> {
     }
 }
 
-/// The rows of a worker.
+/// The bit-packed rows of a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Packed {
     pub(crate) layout: Layout,
     run: Run,
-    /// Rows that came since, in no order.
+    /// Unsorted rows that were added since the last sort.
     pub(crate) fresh: Vec<u64>,
 }
 
 impl Packed {
-    /// No rows of so many columns.
+    /// Makes an empty set of rows with `width` columns.
     pub(crate) fn new(width: usize) -> Packed {
         Packed { layout: Layout::empty(width), run: Run::default(), fresh: Vec::new() }
     }
 
-    /// Makes room for codes up to these; whether there is.
+    /// Widens the layout for codes up to `highest`. Returns `false` if 64 bits do not suffice.
     pub(crate) fn make_room(&mut self, highest: &[u32]) -> bool {
         if self.layout.holds(highest) {
             return true;
@@ -105,20 +108,24 @@ impl Packed {
         }
     }
 
-    /// Adds a record whose row is this.
+    /// Adds a record with this row.
     #[inline]
     pub(crate) fn add(&mut self, key: u64) {
         self.fresh.push(key);
     }
 
-    /// Drops the fresh rows from one on that lack a value in one of these places; how many there were.
+    /// Removes the unsorted rows from index `from` on that have a missing value in one of `places`.
+    /// Returns their number.
     pub(crate) fn drop_missing(&mut self, from: usize, places: &[(u32, u64)]) -> u64 {
         let before = self.fresh.len();
         if !places.is_empty() {
             let mut kept = from;
             for row in from..before {
                 let key = self.fresh[row];
-                let whole = places.iter().all(|&(shift, mask)| key >> shift & mask != u64::from(MISSING));
+                let whole =
+                    places.iter().all(|&(shift, mask)| key >> shift & mask != u64::from(MISSING));
+                // Every key is written, and `kept` advances only past complete rows. This avoids a
+                // branch.
                 self.fresh[kept] = key;
                 kept += usize::from(whole);
             }
@@ -127,7 +134,7 @@ impl Packed {
         (before - self.fresh.len()) as u64
     }
 
-    /// To be called now and then: sorts what came, once that is much.
+    /// Sorts the buffered rows if there are enough of them. Workers call this regularly.
     pub(crate) fn tidy(&mut self) {
         if self.fresh.len() >= GATHERED.max(TIMES * self.run.keys.len()) {
             self.settle();
@@ -145,14 +152,20 @@ impl Packed {
         }
     }
 
-    /// All rows, those alike together.
+    /// The memory use in bytes, if a distinct row takes `row` bytes. Unsorted rows are not counted,
+    /// because they may be equal to others.
+    pub(crate) fn memory(&self, row: u64) -> u64 {
+        (self.run.keys.len() as u64).saturating_mul(row)
+    }
+
+    /// All rows, sorted, with equal rows merged.
     pub(crate) fn into_run(mut self) -> (Layout, Run) {
         self.settle();
         (self.layout, self.run)
     }
 }
 
-/// Gives all the same layout, if there is one.
+/// Gives all workers a common layout. Returns `None` if there is none that fits into 64 bits.
 fn lay_out_alike(parts: &mut [Packed]) -> Option<Layout> {
     let first = parts.first()?.layout.clone();
     let layout = parts.iter().try_fold(first, |all, part| all.with(&part.layout))?;
@@ -160,7 +173,8 @@ fn lay_out_alike(parts: &mut [Packed]) -> Option<Layout> {
     Some(layout)
 }
 
-/// The rows of all workers as they are, some of them several times; `None` if there is no layout for all of them, then they are left.
+/// The rows of all workers, which may repeat. Returns `None`, and leaves `parts` in place, if there
+/// is no common layout.
 pub(super) fn numbers_of(parts: &mut Vec<Packed>) -> Option<PackedRows> {
     let layout = lay_out_alike(parts)?;
     let parts = std::mem::take(parts).into_iter();
@@ -168,11 +182,12 @@ pub(super) fn numbers_of(parts: &mut Vec<Packed>) -> Option<PackedRows> {
     Some(PackedRows { layout, parts: parts.filter(|(keys, _)| !keys.is_empty()).collect() })
 }
 
-/// The codes of the rows of all workers, row by row, and how many records have each; `None` if there is no layout for all of them,
-/// then they are left.
+/// The codes of the distinct rows of all workers, row by row, and their counts. Returns `None`, and
+/// leaves `parts` in place, if there is no common layout.
 pub(super) fn rows_of(parts: &mut Vec<Packed>) -> Option<(Vec<u32>, Vec<u64>)> {
     let layout = lay_out_alike(parts)?;
-    let runs: Vec<Run> = std::mem::take(parts).into_par_iter().map(|part| part.into_run().1).collect();
+    let runs: Vec<Run> =
+        std::mem::take(parts).into_par_iter().map(|part| part.into_run().1).collect();
     let runs = merged(&runs);
     let width = layout.width();
     let rows = runs.iter().map(|run| run.keys.len()).sum();
@@ -184,20 +199,23 @@ pub(super) fn rows_of(parts: &mut Vec<Packed>) -> Option<(Vec<u32>, Vec<u64>)> {
         (run, own, records)
     });
     places.collect::<Vec<_>>().into_par_iter().for_each(|(run, codes, weights)| {
-        codes.chunks_exact_mut(width).zip(&run.keys).for_each(|(row, &key)| layout.unpack(key, row));
+        codes
+            .chunks_exact_mut(width)
+            .zip(&run.keys)
+            .for_each(|(row, &key)| layout.unpack(key, row));
         weights.copy_from_slice(&run.counts);
     });
     Some((codes, weights))
 }
 
-/// Pieces for each thread, so that none has much more to do than others.
+/// The number of pieces per thread, for load balancing.
 const PIECES: usize = 4;
 
-/// Runs together, in pieces one after another.
+/// Merges runs. The result is a list of runs whose keys ascend from run to run.
 fn merged(runs: &[Run]) -> Vec<Run> {
     let Some(longest) = runs.iter().max_by_key(|run| run.keys.len()) else { return Vec::new() };
     let pieces = (rayon::current_num_threads() * PIECES).min(longest.keys.len());
-    // Where the longest is cut in even pieces.
+    // The cuts divide the longest run into pieces of equal length.
     let mut cuts: Vec<u64> =
         (1..pieces).map(|piece| longest.keys[longest.keys.len() * piece / pieces]).collect();
     cuts.dedup();
@@ -209,13 +227,14 @@ fn merged(runs: &[Run]) -> Vec<Run> {
     (0..=cuts.len())
         .into_par_iter()
         .map(|piece| {
-            let parts = runs.iter().zip(&places).map(|(run, at)| run.part(at[piece]..at[piece + 1]));
+            let parts =
+                runs.iter().zip(&places).map(|(run, at)| run.part(at[piece]..at[piece + 1]));
             tree(&parts.collect::<Vec<_>>())
         })
         .collect()
 }
 
-/// Parts together, each half of them first.
+/// Merges slices recursively: each half of the list first.
 fn tree(parts: &[Part<'_>]) -> Run {
     match parts {
         [] => Run::default(),
@@ -237,7 +256,7 @@ mod tests {
 
     type Rows = Vec<Vec<u32>>;
 
-    /// Folds the rows of several workers, and checks that against a map.
+    /// Folds the rows of several workers and compares the result with a map.
     fn check(workers: &[Rows], width: usize) -> Result<(), TestCaseError> {
         let mut expected: BTreeMap<&[u32], u64> = BTreeMap::new();
         workers.iter().flatten().for_each(|row| *expected.entry(row).or_insert(0) += 1);
@@ -260,13 +279,14 @@ mod tests {
         prop_assert_eq!(numbers.unpacked(), (codes.clone(), weights.clone()));
         let found: Vec<(Vec<u32>, u64)> =
             codes.chunks_exact(width).map(<[u32]>::to_vec).zip(weights).collect();
-        let expected: Vec<(Vec<u32>, u64)> = expected.into_iter().map(|(row, n)| (row.to_vec(), n)).collect();
+        let expected: Vec<(Vec<u32>, u64)> =
+            expected.into_iter().map(|(row, n)| (row.to_vec(), n)).collect();
         prop_assert_eq!(found, expected);
         Ok(())
     }
 
     proptest! {
-        /// Layouts grow while rows come, and differ between workers.
+        /// Layouts grow while rows are added, and differ between workers.
         #[test]
         fn counts_like_a_map(workers in prop::collection::vec(prop::collection::vec(prop::collection::vec(0u32..9, 3), 0..60), 1..6)) {
             check(&workers, 3)?;
@@ -277,7 +297,7 @@ mod tests {
             check(&[rows.iter().map(|&code| vec![code]).collect()], 1)?;
         }
 
-        /// All 64 bits are taken.
+        /// The codes use all 64 bits.
         #[test]
         fn rows_may_fill_the_number(rows in prop::collection::vec((any::<u32>(), any::<u32>()), 1..80)) {
             check(&[rows.iter().map(|&(a, b)| vec![a, 0, b]).collect()], 3)?;
@@ -294,7 +314,7 @@ mod tests {
         let mut row = [0; 3];
         layout.unpack(run.keys[0], &mut row);
         assert_eq!((row, run.counts), ([1, 2, 3], vec![1]));
-        // Each fits by itself.
+        // Each of them fits alone, but they have no common layout.
         let wide = |highest: &[u32]| {
             let mut packed = Packed::new(3);
             assert!(packed.make_room(highest));

@@ -1,13 +1,15 @@
-//! The external table: who of it is in the microdata, and where the others stand.
+//! The external table: finds its people in the microdata, and counts the quasi-identifiers of the
+//! others, the strangers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hashbrown::{HashMap, HashSet};
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Code, Error, FoldedColumn, MISSING, Progress, Result};
 
-use super::identity::{Fingerprint, Key, Seen};
+use super::identity::{Fingerprint, Key, PersonRows};
 use super::people::People;
 use crate::intern::{Cache, Interner};
 use crate::rows::{RowTable, hash_row};
@@ -15,32 +17,34 @@ use crate::source::{Options, Place, Records, Source, Trouble, Worker};
 
 const SHARDS: usize = 64;
 
-/// Where strangers stand.
+/// Distinct rows of strangers. A stranger is a person of the external table who is not in the
+/// microdata.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strangers {
-    /// The codes of their distinct rows.
+    /// Codes of the distinct rows, row by row.
     pub codes: Vec<u32>,
-    /// How many people have each.
+    /// Number of persons per row.
     pub weights: Vec<u64>,
 }
 
-/// What is known of an external table after it was read once.
+/// Results of the first pass over an external table.
 pub struct Gathered {
-    /// Its quasi-identifiers. The text of a code that no stranger has is empty.
+    /// The quasi-identifiers. The text of a code that no stranger has is empty.
     pub columns: Vec<FoldedColumn>,
-    /// The strangers, if there was room for them.
+    /// The strangers, if their distinct rows fit into the limit.
     pub strangers: Option<Strangers>,
-    /// Records of the microdata about people who are in the external table too, ascending, with the texts it has of them.
+    /// Records of the microdata whose person is also in the external table, in ascending order,
+    /// with their texts in the external table.
     pub known: Vec<(u32, Vec<String>)>,
-    /// How many records were read.
+    /// Number of records read.
     pub read: u64,
-    /// Records that name nobody; they were left out.
+    /// Number of records without an identifier. They were left out.
     pub nameless: u64,
-    /// Records without a quasi-identifier; they were left out.
+    /// Number of records without a quasi-identifier. They were left out.
     pub incomplete: u64,
-    /// Records that say again what another one of the same person says.
+    /// Number of records that equal another record of the same person.
     pub repeated: u64,
-    /// How many people are not in the microdata.
+    /// Number of strangers.
     pub people: u64,
     again: HashSet<Fingerprint>,
     dictionaries: Vec<Interner>,
@@ -65,6 +69,7 @@ pub struct External {
 
 struct ExternalWorker<'a> {
     key: &'a Key,
+    mark: DecimalMark,
     index: &'a HashMap<Fingerprint, u32>,
     missing: &'a [String],
     dictionaries: &'a [Mutex<Interner>],
@@ -72,7 +77,7 @@ struct ExternalWorker<'a> {
     rows: &'a AtomicU64,
     most: u64,
     full: &'a AtomicBool,
-    seen: &'a Seen,
+    seen: &'a PersonRows,
     caches: Vec<Cache>,
     used: Vec<Vec<bool>>,
     known: Vec<(u32, Vec<u32>)>,
@@ -82,6 +87,8 @@ struct ExternalWorker<'a> {
     read: u64,
     nameless: u64,
     incomplete: u64,
+    /// Number of bytes added to the dictionaries.
+    added: u64,
     failed: &'a Mutex<Option<Error>>,
 }
 
@@ -97,12 +104,15 @@ impl Worker for ExternalWorker<'_> {
                 self.nameless += 1;
                 continue;
             };
-            // A record that is left out must leave no value behind.
-            if (1..=width).any(|slot| records.get(record, slot).is_none_or(|text| is_missing(&text))) {
+            // Check for missing values first: a record that is left out must not add values to the
+            // dictionaries.
+            if (1..=width)
+                .any(|slot| records.get(record, slot).is_none_or(|text| is_missing(&text)))
+            {
                 self.incomplete += 1;
                 continue;
             }
-            let person = self.key.fingerprint(name);
+            let person = self.key.fingerprint(name, self.mark);
             let start = self.codes.len();
             for slot in 0..width {
                 let text = records.get(record, slot + 1).unwrap_or_default();
@@ -134,6 +144,11 @@ impl Worker for ExternalWorker<'_> {
         }
         Ok(())
     }
+
+    fn memory(&self) -> u64 {
+        let known = size_of::<(u32, Vec<u32>)>() + 2 * self.caches.len() * size_of::<u32>();
+        self.added + (self.known.len() * known) as u64
+    }
 }
 
 impl ExternalWorker<'_> {
@@ -141,26 +156,31 @@ impl ExternalWorker<'_> {
     fn ask(&mut self, slot: usize, text: &[u8]) -> u32 {
         let mut dictionary =
             self.dictionaries[slot].lock().expect("no worker panics while it holds a dictionary");
+        let before = dictionary.memory();
         let code = dictionary.intern(text);
+        self.added += dictionary.memory() - before;
         self.caches[slot].put(text, code);
         code
     }
 
-    /// Adds the batch to the tables of distinct rows; if these have become too many, they are given up.
+    /// Adds the batch to the tables of distinct rows. If these exceed the limit, they are dropped.
     fn hand_in(&self, width: usize) {
         let mut order: Vec<u32> = (0..self.hashes.len() as u32).collect();
         let shard_of = |row: &u32| (self.hashes[*row as usize] >> 8) as usize % SHARDS;
         order.sort_unstable_by_key(shard_of);
         for own in order.chunk_by(|a, b| shard_of(a) == shard_of(b)) {
-            let mut table =
-                self.tables[shard_of(&own[0])].lock().expect("no worker panics while it holds a table");
+            let mut table = self.tables[shard_of(&own[0])]
+                .lock()
+                .expect("no worker panics while it holds a table");
             let before = table.len();
             table.add(own, &self.codes, &self.hashes, |_, _| {});
             self.rows.fetch_add((table.len() - before) as u64, Ordering::Relaxed);
         }
-        if self.rows.load(Ordering::Relaxed) > self.most && !self.full.swap(true, Ordering::Relaxed) {
+        if self.rows.load(Ordering::Relaxed) > self.most && !self.full.swap(true, Ordering::Relaxed)
+        {
             for table in self.tables {
-                *table.lock().expect("no worker panics while it holds a table") = RowTable::new(width);
+                *table.lock().expect("no worker panics while it holds a table") =
+                    RowTable::new(width);
             }
         }
     }
@@ -178,7 +198,7 @@ impl External {
         External::of(Source::open(paths, options)?, id, quasi, missing)
     }
 
-    /// The same for a table that is open already.
+    /// Creates an external table from an open source.
     pub fn of(source: Source, id: &str, quasi: &[String], missing: &[String]) -> Result<External> {
         let lacks: Vec<&str> = std::iter::once(id)
             .chain(quasi.iter().map(String::as_str))
@@ -197,16 +217,23 @@ impl External {
         }
         let names = std::iter::once(id).chain(quasi.iter().map(String::as_str));
         let wanted = names.map(|name| source.position(name)).collect::<Result<Vec<usize>>>()?;
-        Ok(External { source, wanted, quasi: quasi.to_vec(), id: id.to_owned(), missing: missing.to_vec() })
+        Ok(External {
+            source,
+            wanted,
+            quasi: quasi.to_vec(),
+            id: id.to_owned(),
+            missing: missing.to_vec(),
+        })
     }
 
-    /// The files the table is read from.
+    /// The files of the table.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.source.files()
     }
 
-    /// Reads the table once. Up to `most` distinct rows of strangers are kept; if there are more, none are. Files without a
-    /// name are made in `directory` for what does not fit into memory.
+    /// Reads the table once. If there are at most `most` distinct rows of strangers, they are
+    /// stored. Otherwise none are. Data that do not fit into memory are spilled to unnamed files in
+    /// `directory`.
     pub fn read(
         &self,
         people: &People,
@@ -216,12 +243,15 @@ impl External {
     ) -> Result<Gathered> {
         progress.step("reading the external table", Some(self.source.bytes()));
         let width = self.quasi.len();
-        let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
-        let tables: Vec<Mutex<RowTable>> = (0..SHARDS).map(|_| Mutex::new(RowTable::new(width))).collect();
+        let dictionaries: Vec<Mutex<Interner>> =
+            (0..width).map(|_| Mutex::new(Interner::new())).collect();
+        let tables: Vec<Mutex<RowTable>> =
+            (0..SHARDS).map(|_| Mutex::new(RowTable::new(width))).collect();
         let (rows, full, failed) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(None));
-        let seen = Seen::new(directory);
+        let seen = PersonRows::new(directory);
         let worker = || ExternalWorker {
             key: &people.key,
+            mark: self.source.decimal().unwrap_or_default(),
             index: &people.index,
             missing: &self.missing,
             dictionaries: &dictionaries,
@@ -239,15 +269,10 @@ impl External {
             read: 0,
             nameless: 0,
             incomplete: 0,
+            added: 0,
             failed: &failed,
         };
-        let scan = self.source.scan(&self.wanted, worker, progress, || {
-            dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
-            tables.iter().for_each(|t| *t.lock().expect("no worker is left") = RowTable::new(width));
-            rows.store(0, Ordering::Relaxed);
-            full.store(false, Ordering::Relaxed);
-            seen.clear();
-        })?;
+        let scan = self.source.scan(&self.wanted, worker, progress)?;
         let (mut used, mut known) = (vec![Vec::new(); width], Vec::new());
         let (mut read, mut nameless, mut incomplete) = (0, 0, 0);
         for worker in scan.workers {
@@ -279,7 +304,7 @@ impl External {
             return Err(Error::input(format!(
                 "the external table has several records of {people}, by `{id}`, that do not agree in the quasi-identifiers"
             ))
-            .help("decide beforehand which record is right: a person can stand in one place only"));
+            .help("decide beforehand which record is right (7, 7.0 and 007 are one person)"));
         }
         let more: u64 = repeated.alike.iter().map(|(_, _, more)| more).sum();
         let strangers = (!full.into_inner()).then(|| gathered(tables, width, &repeated.alike));
@@ -291,7 +316,14 @@ impl External {
         });
         let columns = columns.collect();
         let in_texts = |(record, codes): (u32, Vec<u32>)| {
-            (record, codes.iter().zip(&texts).map(|(&code, texts)| texts[code as usize].clone()).collect())
+            (
+                record,
+                codes
+                    .iter()
+                    .zip(&texts)
+                    .map(|(&code, texts)| texts[code as usize].clone())
+                    .collect(),
+            )
         };
         let repeated_known = (several - known.len()) as u64;
         let people = read - nameless - incomplete - several as u64 - more;
@@ -309,8 +341,9 @@ impl External {
         })
     }
 
-    /// Reads the table again for the strangers whose places satisfy `keep`; `places` says where on the lines each code of
-    /// [`Gathered::columns`] lies. The codes of the answer are places.
+    /// Reads the table again, and counts the strangers whose position satisfies `keep`. `places`
+    /// maps the codes of [`Gathered::columns`] to positions in the order of each column. The codes
+    /// of the result are positions.
     pub fn gather(
         &self,
         people: &People,
@@ -339,8 +372,8 @@ impl External {
         Ok(strangers)
     }
 
-    /// Reads the table again and asks `number` with the codes of every stranger; the names of those it numbers, in no
-    /// particular order.
+    /// Reads the table again, and calls `number` with the codes of every stranger. Returns the
+    /// names and numbers of those with a result, in no particular order.
     pub fn names(
         &self,
         people: &People,
@@ -353,11 +386,13 @@ impl External {
                 met.push((String::from_utf8_lossy(name).into_owned(), number));
             }
         };
-        let all: Vec<Vec<(String, u32)>> = self.strangers(people, gathered, progress, "naming", &visit)?;
+        let all: Vec<Vec<(String, u32)>> =
+            self.strangers(people, gathered, progress, "naming", &visit)?;
         Ok(all.concat())
     }
 
-    /// Reads the table again; what each thread made of the strangers it met.
+    /// Reads the table again and calls `visit` for every stranger. Returns the result of each
+    /// thread.
     fn strangers<T: Default + Send>(
         &self,
         people: &People,
@@ -378,9 +413,7 @@ impl External {
             visit,
             changed: &changed,
         };
-        let scan = self.source.scan(&self.wanted, worker, progress, || {
-            met_again.lock().expect("no worker is left").clear();
-        })?;
+        let scan = self.source.scan(&self.wanted, worker, progress)?;
         if changed.load(Ordering::Relaxed) {
             return Err(Error::input("the external table changed while it was read"));
         }
@@ -388,7 +421,7 @@ impl External {
     }
 }
 
-/// What is made of a stranger: the name and the codes.
+/// Function called with the state of the thread, and the name and the codes of a stranger.
 type Visit<'v, T> = dyn Fn(&mut T, &[u8], &[u32]) + Sync + 'v;
 
 struct StrangerWorker<'a, T> {
@@ -408,16 +441,27 @@ impl<T: Send> Worker for StrangerWorker<'_, T> {
         let is_missing = |text: &&[u8]| missing.iter().any(|m| m.as_bytes() == *text);
         let mut codes = Vec::with_capacity(width);
         for record in 0..records.len() {
-            let Some(name) = records.get(record, 0).filter(|text| !is_missing(text)) else { continue };
-            if (1..=width).any(|slot| records.get(record, slot).is_none_or(|text| is_missing(&text))) {
+            let Some(name) = records.get(record, 0).filter(|text| !is_missing(text)) else {
+                continue;
+            };
+            if (1..=width)
+                .any(|slot| records.get(record, slot).is_none_or(|text| is_missing(&text)))
+            {
                 continue;
             }
-            let person = self.people.key.fingerprint(name);
+            let person = self
+                .people
+                .key
+                .fingerprint(name, self.external.source.decimal().unwrap_or_default());
             if self.people.index.contains_key(&person) {
                 continue;
             }
             if self.gathered.again.contains(&person)
-                && !self.met_again.lock().expect("no worker panics while it holds the set").insert(person)
+                && !self
+                    .met_again
+                    .lock()
+                    .expect("no worker panics while it holds the set")
+                    .insert(person)
             {
                 continue;
             }
@@ -436,8 +480,12 @@ impl<T: Send> Worker for StrangerWorker<'_, T> {
     }
 }
 
-/// The distinct rows, without the records that repeat others.
-fn gathered(tables: Vec<Mutex<RowTable>>, width: usize, alike: &[(Fingerprint, u64, u64)]) -> Strangers {
+/// The distinct rows, without repeated records.
+fn gathered(
+    tables: Vec<Mutex<RowTable>>,
+    width: usize,
+    alike: &[(Fingerprint, u64, u64)],
+) -> Strangers {
     let mut strangers = Strangers::default();
     for table in tables {
         let mut table = table.into_inner().expect("no worker is left");

@@ -1,19 +1,20 @@
-//! Telling people apart by their identifiers in bounded memory.
+//! Detects repeated identifiers in bounded memory.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use incrowd_core::{Error, Result};
+use incrowd_core::numerals::DecimalMark;
+use incrowd_core::{Error, Result, value_key_in};
 use rand::Rng;
 
 use crate::order::generator;
 
-/// A person, as a digest of the identifier. All zeros is somebody without one.
+/// Keyed digest of a person's identifier. Zero means that the identifier is missing.
 pub(crate) type Fingerprint = u128;
 
-/// The key under which identifiers are digested.
+/// Secret key of the digests.
 #[derive(Clone)]
 pub(crate) struct Key([u8; 32]);
 
@@ -25,16 +26,19 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// A fresh key that nobody ever sees.
+    /// Generates a random key. It is never written.
     pub(crate) fn new() -> Key {
         let mut key = [0; 32];
         generator().fill_bytes(&mut key);
         Key(key)
     }
 
+    /// Digest of an identifier after [normalization](incrowd_core::value_key). `mark` is the
+    /// decimal mark.
     #[inline]
-    pub(crate) fn fingerprint(&self, identifier: &[u8]) -> Fingerprint {
-        let digest = blake3::keyed_hash(&self.0, identifier);
+    pub(crate) fn fingerprint(&self, identifier: &[u8], mark: DecimalMark) -> Fingerprint {
+        let text = String::from_utf8_lossy(identifier);
+        let digest = blake3::keyed_hash(&self.0, value_key_in(&text, mark).as_bytes());
         let mut half = [0; 16];
         half.copy_from_slice(&digest.as_bytes()[..16]);
         u128::from_le_bytes(half).max(1)
@@ -42,7 +46,7 @@ impl Key {
 }
 
 const SHARDS: usize = 64;
-/// Entries of a shard that are kept in memory: together 100 MB.
+/// Maximum number of entries per shard in memory. All shards together take 100 MB.
 const ROOM: usize = 1 << 16;
 const BYTES: usize = 24;
 
@@ -55,36 +59,31 @@ struct Shard {
     spilled: Option<File>,
 }
 
-/// Everybody seen, with what was seen of them; what does not fit into memory goes to files without a name.
-pub(crate) struct Seen {
+/// Set of all persons with the hashes of their rows. Entries that do not fit into memory are
+/// spilled to unnamed files.
+pub(crate) struct PersonRows {
     shards: Vec<Mutex<Shard>>,
     directory: PathBuf,
-    /// Entries of a shard that are kept in memory.
+    /// Maximum number of entries per shard in memory.
     room: usize,
 }
 
-/// Whom a table names more than once.
+/// Persons with several records in a table.
 #[derive(Debug, Default)]
 pub(crate) struct Repeated {
-    /// People with several records that agree: the person, the hash of the row, and how many records are too many.
+    /// Persons with several equal records: the person, the hash of the row, and the number of
+    /// surplus records.
     pub(crate) alike: Vec<(Fingerprint, u64, u64)>,
-    /// How many people have records that differ.
+    /// Number of persons with records that differ.
     pub(crate) differing: u64,
 }
 
-impl Seen {
-    pub(crate) fn new(directory: &Path) -> Seen {
+impl PersonRows {
+    pub(crate) fn new(directory: &Path) -> PersonRows {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        Seen { shards, directory: directory.to_owned(), room: ROOM }
+        PersonRows { shards, directory: directory.to_owned(), room: ROOM }
     }
-
-    pub(crate) fn clear(&self) {
-        for shard in &self.shards {
-            *shard.lock().expect("no worker panics while it holds a shard") = Shard::default();
-        }
-    }
-
-    /// Adds people; the batch is emptied.
+    /// Adds persons. The batch is empty afterwards.
     pub(crate) fn add(&self, batch: &mut Vec<Entry>) -> Result<()> {
         batch.sort_unstable_by_key(|(person, _)| *person as usize % SHARDS);
         for own in batch.chunk_by(|a, b| a.0 as usize % SHARDS == b.0 as usize % SHARDS) {
@@ -100,7 +99,7 @@ impl Seen {
         Ok(())
     }
 
-    /// Who was added more than once.
+    /// Returns the persons that were added more than once.
     pub(crate) fn repeated(self) -> Result<Repeated> {
         let mut repeated = Repeated::default();
         for shard in self.shards {
@@ -160,14 +159,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_identifier_is_one_however_it_is_written() {
+        let key = Key::new();
+        let of = |text: &str| key.fingerprint(text.as_bytes(), DecimalMark::Point);
+        assert_eq!(of("7"), of(" 007.0"));
+        assert_eq!(of("7"), key.fingerprint(b"7,0", DecimalMark::Comma));
+        assert_ne!(of("A7"), of("a7"));
+        assert_ne!(of("12345678901234567890"), of("12345678901234567891"));
+    }
+
+    #[test]
     fn people_who_were_spilled_are_found_again() {
         let directory = tempfile::tempdir().unwrap();
-        let seen = Seen { room: 1000, ..Seen::new(directory.path()) };
+        let seen = PersonRows { room: 1000, ..PersonRows::new(directory.path()) };
         let people = 5 * (SHARDS * 1000) as u128 / 2;
         let mut batch: Vec<Entry> = Vec::new();
         for person in 1..=people {
             batch.push((person, person as u64 % 7));
-            // Every thousandth comes again, every ten thousandth as somebody else.
+            // Every thousandth person is added twice. Every ten thousandth has a different row the
+            // second time.
             if person % 1000 == 0 {
                 batch.push((person, person as u64 % 7 + u64::from(person % 10_000 == 0)));
             }
@@ -176,7 +186,11 @@ mod tests {
             }
         }
         seen.add(&mut batch).unwrap();
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "spilled files have no name");
+        assert_eq!(
+            std::fs::read_dir(directory.path()).unwrap().count(),
+            0,
+            "spilled files have no name"
+        );
         let repeated = seen.repeated().unwrap();
         assert_eq!(repeated.differing, people as u64 / 10_000);
         assert_eq!(repeated.alike.len() as u64, people as u64 / 1000 - people as u64 / 10_000);

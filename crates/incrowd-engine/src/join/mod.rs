@@ -1,12 +1,14 @@
-//! Whom of an external table do we know, and who is a stranger?
+//! Join of the microdata with an external table.
 //!
-//! k-join-anonymity joins a table with an external one on an identifier. The table is held record by record ([`People`]). The
-//! external one may be far larger: it is read once, its people are told apart by a keyed digest of their identifiers, and
-//! what stays in memory are its distinct values and, as far as there is room or need, its distinct rows. Otherwise it is read
-//! a second time for the rows that matter ([`External::gather`]).
+//! k-join-anonymity joins the table with an external one on an identifier. The records of the table
+//! are in memory ([`People`]). The external table may be far larger. It is read once, and its
+//! people are distinguished by keyed digests of their identifiers. Only its distinct values stay in
+//! memory, and its distinct rows if they fit into a limit. Otherwise it is read a second time for
+//! the required rows ([`External::gather`]).
 //!
-//! Identifiers are compared as they are written, byte by byte. The key of the digest is drawn anew for every run, so that what
-//! is spilled to disk means nothing to anybody.
+//! Identifiers are compared by their [keys](incrowd_core::value_key): `7`, `7.0` and `007` are the
+//! same person. The key of the digest is random for every run, so that spilled digests cannot be
+//! linked to identifiers.
 
 mod external;
 mod identity;

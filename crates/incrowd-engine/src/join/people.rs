@@ -1,50 +1,51 @@
-//! The microdata record by record, with who each record is about.
+//! The records of the microdata with their persons.
 
 use std::sync::Mutex;
 
 use hashbrown::HashMap;
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Error, Folded, FoldedColumn, MISSING, Progress, Result};
 
 use super::identity::{Fingerprint, Key};
 use crate::intern::{Cache, Interner};
 use crate::source::{Place, Records, Source, Trouble, Worker};
 
-/// How people are read.
+/// Columns and settings for reading the microdata.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// The column that names a person.
+    /// The column with the identifier of a person.
     pub id: String,
     /// The quasi-identifiers.
     pub quasi: Vec<String>,
     /// The sensitive columns.
     pub sensitive: Vec<String>,
-    /// The texts that count as missing.
+    /// Texts that are missing values.
     pub missing: Vec<String>,
-    /// Whether records that lack a sensitive value are left out, and counted.
+    /// Whether records with a missing sensitive value are dropped and counted.
     pub drop_missing: bool,
-    /// Whether the texts of identifiers are kept, for an audit table.
+    /// Whether to store the texts of the identifiers, for an audit table.
     pub names: bool,
 }
 
-/// The records of the microdata in the order of the table.
+/// The records of the microdata in table order.
 pub struct People {
-    /// The columns: quasi-identifiers, then sensitive ones.
+    /// The quasi-identifiers, then the sensitive columns.
     pub columns: Vec<FoldedColumn>,
-    /// The codes of each record.
+    /// The codes of the records, record by record.
     pub codes: Vec<u32>,
-    /// How many records were read.
+    /// Number of records read.
     pub read: u64,
-    /// How many of them were left out because a sensitive value is missing.
+    /// Number of records dropped because of a missing sensitive value.
     pub dropped: u64,
-    /// How many records have a missing value, by column.
+    /// Number of records with a missing value, by column.
     pub missing: Vec<u64>,
-    /// How many records name nobody.
+    /// Number of records without an identifier.
     pub nameless: u64,
-    /// Who each record is about; nameless people have a number sign, `mt` and the record's number from 0 on.
+    /// Identifier of each record. A record without one has `#mt` and its index from 0.
     pub names: Option<Vec<String>>,
     pub(super) key: Key,
     persons: Vec<Fingerprint>,
-    /// The record of each person.
+    /// Index of the record of each person.
     pub(super) index: HashMap<Fingerprint, u32>,
 }
 
@@ -55,15 +56,17 @@ impl std::fmt::Debug for People {
     }
 }
 
-/// A record on its way: where it stands, who it is about, and the name if it is kept.
-type Met = (Place, u32, Fingerprint, Option<String>);
+/// A record during the scan: position of the batch, index in the batch, person, and the identifier
+/// if it is stored.
+type ScannedRecord = (Place, u32, Fingerprint, Option<String>);
 
 struct PeopleWorker<'a> {
     identity: &'a Identity,
     key: &'a Key,
+    mark: DecimalMark,
     dictionaries: &'a [Mutex<Interner>],
     caches: Vec<Cache>,
-    met: Vec<Met>,
+    met: Vec<ScannedRecord>,
     codes: Vec<u32>,
     missing: Vec<u64>,
     read: u64,
@@ -80,8 +83,9 @@ impl Worker for PeopleWorker<'_> {
                     None => MISSING,
                     Some(text) => self.caches[slot].get(text).unwrap_or_else(|| {
                         let dictionary = self.dictionaries[slot].lock();
-                        let code =
-                            dictionary.expect("no worker panics while it holds a dictionary").intern(text);
+                        let code = dictionary
+                            .expect("no worker panics while it holds a dictionary")
+                            .intern(text);
                         self.caches[slot].put(text, code);
                         code
                     }),
@@ -104,19 +108,26 @@ impl Worker for PeopleWorker<'_> {
                 continue;
             }
             let name = records.get(record, 0);
-            let named = name.filter(|text| !self.identity.missing.iter().any(|m| m.as_bytes() == *text));
-            let person = named.map_or(0, |text| self.key.fingerprint(text));
+            let named =
+                name.filter(|text| !self.identity.missing.iter().any(|m| m.as_bytes() == *text));
+            let person = named.map_or(0, |text| self.key.fingerprint(text, self.mark));
             let kept = named.filter(|_| self.identity.names);
             let kept = kept.map(|text| String::from_utf8_lossy(text).into_owned());
             self.met.push((at, record as u32, person, kept));
         }
         Ok(())
     }
+
+    fn memory(&self) -> u64 {
+        // Each person also has an entry in the index and a final record.
+        (self.met.len() * 3 * size_of::<ScannedRecord>() + 4 * self.codes.len() * size_of::<u32>())
+            as u64
+    }
 }
 
 impl Source {
-    /// Reads the records of the table with who they are about. Fails if a quasi-identifier is missing or if two records are
-    /// about the same person.
+    /// Reads the records of the table with their persons. Fails if a quasi-identifier is missing,
+    /// or if two records have the same person.
     pub fn people(&self, identity: &Identity, progress: &dyn Progress) -> Result<People> {
         let source = self;
         progress.step("reading", Some(source.bytes()));
@@ -127,10 +138,12 @@ impl Source {
             .collect::<Result<_>>()?;
         let width = wanted.len() - 1;
         let key = Key::new();
-        let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
+        let dictionaries: Vec<Mutex<Interner>> =
+            (0..width).map(|_| Mutex::new(Interner::new())).collect();
         let worker = || PeopleWorker {
             identity,
             key: &key,
+            mark: source.decimal().unwrap_or_default(),
             dictionaries: &dictionaries,
             caches: (0..width).map(|_| Cache::new(&identity.missing)).collect(),
             met: Vec::new(),
@@ -138,9 +151,7 @@ impl Source {
             missing: vec![0; width],
             read: 0,
         };
-        let scan = source.scan(&wanted, worker, progress, || {
-            dictionaries.iter().for_each(|d| *d.lock().expect("no worker is left") = Interner::new());
-        })?;
+        let scan = source.scan(&wanted, worker, progress)?;
         let mut order: Vec<(Place, u32, usize, usize)> = Vec::new();
         for (w, worker) in scan.workers.iter().enumerate() {
             let met = worker.met.iter().enumerate();
@@ -172,8 +183,10 @@ impl Source {
                 repeated += 1;
             }
             if let Some(names) = &mut people.names {
-                names
-                    .push(name.clone().unwrap_or_else(|| format!("#mt{}", scan.number(at, record as usize))));
+                names.push(
+                    name.clone()
+                        .unwrap_or_else(|| format!("#mt{}", scan.number(at, record as usize))),
+                );
             }
         }
         for worker in &scan.workers {
@@ -181,12 +194,14 @@ impl Source {
         }
         drop(scan);
         if repeated > 0 {
-            let (records, id) = (if repeated == 1 { "record names" } else { "records name" }, &identity.id);
+            let (records, id) =
+                (if repeated == 1 { "record names" } else { "records name" }, &identity.id);
             return Err(Error::input(format!(
                 "{repeated} {records} somebody in `{id}` whom another record names too"
             ))
             .help(
-                "k-join-anonymity rests on one record per person: combine the records of a person beforehand",
+                "k-join-anonymity rests on one record per person: combine the records of a person beforehand (7, 7.0 and 007 are one \
+                 person)",
             ));
         }
         people.columns = columns()
@@ -202,12 +217,12 @@ impl Source {
 }
 
 impl People {
-    /// How many records there are.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.persons.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.persons.is_empty()
     }
@@ -223,7 +238,7 @@ impl People {
         &self.columns[column].texts[self.record(record)[column] as usize]
     }
 
-    /// Gives records other values in the first columns.
+    /// Replaces the quasi-identifiers of records.
     pub fn replace(&mut self, changes: &[(u32, Vec<String>)]) {
         let width = self.columns.len();
         let slots = changes.first().map_or(0, |(_, texts)| texts.len());
@@ -246,7 +261,7 @@ impl People {
         }
     }
 
-    /// Folds the records; also the row of each record.
+    /// Folds the records. Also returns the row of each record.
     pub fn fold(&self) -> (Folded, Vec<u32>) {
         let width = self.columns.len().max(1);
         let mut folded = Folded {

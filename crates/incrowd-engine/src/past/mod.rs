@@ -1,7 +1,9 @@
-//! Past the system's cache. What a large file has beyond its beginning would not stay in memory anyway: every page of it is copied
-//! there, and takes the place of another. Straight between here and the disk it costs the processor nothing, as long as the disk is
-//! fast. Bytes go in whole blocks to and from memory that begins where a block may; what a file system will not do that way, and
-//! all that a slow disk is given, goes through the cache as ever.
+//! Direct I/O: reads and writes that bypass the page cache.
+//!
+//! The content of a large file beyond its beginning would not stay in the page cache anyway, and
+//! copying it there evicts other pages. Direct I/O saves that copy, as long as the disk is fast. It
+//! transfers whole blocks from and to memory with the alignment of a block. If a file system
+//! rejects direct I/O, or if the disk is slow, the page cache is used.
 
 mod reading;
 mod writing;
@@ -13,37 +15,37 @@ use std::path::Path;
 pub(crate) use reading::PastReader;
 pub(crate) use writing::{PastWriter, Went};
 
-/// How many bytes of a file go through the cache before any go past it.
+/// The number of bytes at the start of a file that go through the page cache.
 pub(crate) const FIRST: u64 = 256 << 20;
-/// Where blocks of every usual disk begin, in a file and in memory.
+/// The alignment of blocks in files and in memory. It suits all common disks.
 const BLOCK: usize = 1 << 12;
-/// How many bytes go at once.
-const ROOM: usize = 4 << 20;
+/// The number of bytes of a buffer, which is one transfer.
+const BUFFER_BYTES: usize = 4 << 20;
 
-/// Memory that begins where a block may.
+/// A buffer that is aligned to blocks.
 #[derive(Debug)]
-struct Room {
+struct AlignedBuffer {
     bytes: Vec<u8>,
     start: usize,
 }
 
-impl Room {
-    fn new() -> Option<Room> {
-        let bytes = vec![0; ROOM + BLOCK];
+impl AlignedBuffer {
+    fn new() -> Option<AlignedBuffer> {
+        let bytes = vec![0; BUFFER_BYTES + BLOCK];
         let start = bytes.as_ptr().align_offset(BLOCK);
-        (start <= BLOCK).then_some(Room { bytes, start })
+        (start <= BLOCK).then_some(AlignedBuffer { bytes, start })
     }
 
     fn all(&self) -> &[u8] {
-        &self.bytes[self.start..self.start + ROOM]
+        &self.bytes[self.start..self.start + BUFFER_BYTES]
     }
 
     fn all_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[self.start..self.start + ROOM]
+        &mut self.bytes[self.start..self.start + BUFFER_BYTES]
     }
 }
 
-/// Opens a file past the cache, if its file system can.
+/// Opens a file for direct I/O, if its file system supports that.
 #[cfg(target_os = "linux")]
 fn open(path: &Path, options: &mut OpenOptions) -> Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -60,30 +62,36 @@ fn open(_: &Path, _: &mut OpenOptions) -> Result<File> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Whether this file system has no way past its cache: then little is tested, which is said.
+    /// Whether this file system does not support direct I/O. Then the test prints that it checks
+    /// little.
     pub(crate) fn skipped(directory: &Path) -> bool {
         let path = directory.join("probe");
         std::fs::write(&path, "probe").unwrap();
         let skipped = PastWriter::open(&path, 0).is_none();
         if skipped {
-            incrowd_testing::skipped("the file system has no way past its cache (TMPDIR on another may)");
+            incrowd_testing::skipped(
+                "the file system has no way past its cache (TMPDIR on another may)",
+            );
         }
         skipped
     }
 
-    /// Whether this file system takes bytes past its cache at any place, which some do by not going past it.
+    /// Whether this file system accepts direct I/O at unaligned offsets. Some do, by using the page
+    /// cache.
     pub(crate) fn takes_all(directory: &Path) -> bool {
         let path = directory.join("odd");
         std::fs::write(&path, "odd").unwrap();
         let file = open(&path, OpenOptions::new().write(true)).unwrap();
         let takes = writing::write_at(&file, b"odd", 7).is_ok();
         if takes {
-            incrowd_testing::skipped("the file system takes bytes at any place (TMPDIR on another may not)");
+            incrowd_testing::skipped(
+                "the file system takes bytes at any place (TMPDIR on another may not)",
+            );
         }
         takes
     }
 
-    /// Bytes that do not repeat soon.
+    /// Test data without short periods.
     pub(crate) fn text(bytes: usize) -> Vec<u8> {
         (0..bytes as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
     }

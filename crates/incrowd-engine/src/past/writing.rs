@@ -1,98 +1,109 @@
-//! Writing past the cache.
+//! Direct writing.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Result};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{BLOCK, ROOM, Room, open};
+use super::{AlignedBuffer, BLOCK, BUFFER_BYTES, open};
 
-/// After so many bytes a disk has shown how fast it is.
-const LOOK: usize = 64 << 20;
-/// A disk that takes fewer bytes in a second is slow: then waiting for it costs more than copying.
+/// The number of bytes after which the speed of the disk is evaluated.
+const EVALUATED: usize = 64 << 20;
+/// The minimum speed in bytes per second. Below it, waiting for the disk costs more than copying to
+/// the page cache.
 const SLOW: f64 = 1e9;
 
-/// A file whose bytes go past the cache.
+/// Writes a file with direct I/O.
 #[derive(Debug)]
 pub(crate) struct PastWriter {
     file: File,
-    room: Room,
-    /// How many bytes are there that are not sent yet, and where the first of them belongs in the file.
+    buffer: AlignedBuffer,
+    /// The number of buffered bytes, and the file offset of the first of them.
     held: usize,
     at: u64,
-    /// How many bytes went lately, and how long it took.
+    /// The bytes written since the last evaluation of the speed, and the time they took.
     sent: usize,
     took: Duration,
-    /// Fewer bytes in a second are too few.
+    /// The minimum speed in bytes per second.
     slow: f64,
 }
 
-/// How sending went.
+/// The result of [`PastWriter::send`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Went {
-    /// The whole blocks are on their way, and so may the next be.
+    /// The whole blocks were written. Direct I/O may continue.
     Well,
-    /// What is still held, and all that comes, should go through the cache.
+    /// The buffered bytes and all further bytes should go through the page cache.
     Enough,
 }
 
 impl PastWriter {
-    /// Opens a file for writing from `at` on, if that can be done here.
+    /// Opens a file for writing from offset `at` on, if it supports direct I/O.
     pub(crate) fn open(path: &Path, at: u64) -> Option<PastWriter> {
-        let file =
-            open(path, OpenOptions::new().write(true)).ok().filter(|_| at.is_multiple_of(BLOCK as u64))?;
-        Some(PastWriter { file, room: Room::new()?, held: 0, at, sent: 0, took: Duration::ZERO, slow: SLOW })
+        let file = open(path, OpenOptions::new().write(true))
+            .ok()
+            .filter(|_| at.is_multiple_of(BLOCK as u64))?;
+        Some(PastWriter {
+            file,
+            buffer: AlignedBuffer::new()?,
+            held: 0,
+            at,
+            sent: 0,
+            took: Duration::ZERO,
+            slow: SLOW,
+        })
     }
 
-    /// The file.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Takes as many bytes as there is room for.
+    /// Copies as many bytes as fit into the buffer. Returns their number.
     pub(crate) fn hold(&mut self, bytes: &[u8]) -> usize {
-        let taken = bytes.len().min(ROOM - self.held);
-        self.room.all_mut()[self.held..self.held + taken].copy_from_slice(&bytes[..taken]);
+        let taken = bytes.len().min(BUFFER_BYTES - self.held);
+        self.buffer.all_mut()[self.held..self.held + taken].copy_from_slice(&bytes[..taken]);
         self.held += taken;
         taken
     }
 
-    /// Whether there is no room for more.
+    /// Whether the buffer is full.
     pub(crate) fn is_full(&self) -> bool {
-        self.held == ROOM
+        self.held == BUFFER_BYTES
     }
 
-    /// What is not sent yet, and where it belongs.
+    /// The buffered bytes, and the file offset of the first of them.
     pub(crate) fn held(&self) -> (u64, &[u8]) {
-        (self.at, &self.room.all()[..self.held])
+        (self.at, &self.buffer.all()[..self.held])
     }
 
-    /// Sends all whole blocks. What does not fill one stays.
+    /// Writes all whole blocks. An incomplete last block stays in the buffer.
     pub(crate) fn send(&mut self) -> Result<Went> {
         let whole = self.held - self.held % BLOCK;
         let began = Instant::now();
         let mut gone = 0;
         let mut went = Went::Well;
         while gone < whole {
-            match write_at(&self.file, &self.room.all()[gone..whole], self.at) {
+            match write_at(&self.file, &self.buffer.all()[gone..whole], self.at) {
                 Ok(n) if n > 0 && n.is_multiple_of(BLOCK) => {
                     gone += n;
                     self.at += n as u64;
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() != ErrorKind::InvalidInput => return Err(e),
-                // Not all of a block was taken, or none may be: whoever writes it through the cache learns what is wrong, if anything.
+                // The write was not a whole number of blocks, or the file system rejects direct
+                // I/O. The caller writes the rest through the page cache, which reports an error if
+                // there is one.
                 _ => {
                     went = Went::Enough;
                     break;
                 }
             }
         }
-        self.room.all_mut().copy_within(gone..self.held, 0);
+        self.buffer.all_mut().copy_within(gone..self.held, 0);
         self.held -= gone;
         self.sent += gone;
         self.took += began.elapsed();
-        if self.sent >= LOOK {
+        if self.sent >= EVALUATED {
             if self.took.as_secs_f64() * self.slow > self.sent as f64 {
                 went = Went::Enough;
             }
@@ -127,12 +138,15 @@ mod tests {
         std::fs::write(&path, "").unwrap();
         for (slow, expected) in [(0.0, Went::Well), (f64::INFINITY, Went::Enough)] {
             let mut past = PastWriter { slow, ..PastWriter::open(&path, 0).unwrap() };
-            for room in 1..=LOOK / ROOM {
-                assert_eq!(past.hold(&text(ROOM + 1)), ROOM);
+            for buffer in 1..=EVALUATED / BUFFER_BYTES {
+                assert_eq!(past.hold(&text(BUFFER_BYTES + 1)), BUFFER_BYTES);
                 assert!(past.is_full());
                 let sent = past.send().unwrap();
-                assert_eq!(sent, if room < LOOK / ROOM { Went::Well } else { expected });
-                assert_eq!(past.held(), ((room * ROOM) as u64, &[][..]));
+                assert_eq!(
+                    sent,
+                    if buffer < EVALUATED / BUFFER_BYTES { Went::Well } else { expected }
+                );
+                assert_eq!(past.held(), ((buffer * BUFFER_BYTES) as u64, &[][..]));
             }
         }
     }
@@ -146,7 +160,7 @@ mod tests {
         let path = directory.path().join("large");
         std::fs::write(&path, "").unwrap();
         assert!(PastWriter::open(&path, 7).is_none());
-        // No disk has blocks that begin there.
+        // No disk has blocks with this alignment.
         let mut past = PastWriter { at: 7, ..PastWriter::open(&path, 0).unwrap() };
         past.hold(&text(2 * BLOCK));
         assert_eq!(past.send().unwrap(), Went::Enough);

@@ -1,5 +1,5 @@
-//! Every change that staging and publishing make to a file system goes through here, so that tests can let each of them fail in
-//! turn, or end the process in its place.
+//! All changes that staging and publishing make to a file system. Tests can make each of them fail,
+//! or end the process in its place.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Result, Seek, SeekFrom, Write};
@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::past::{FIRST, PastWriter, Went};
 
-/// Makes a file that nobody else made: an existing one, or a link of that name, is an error. A private one is its owner's alone.
+/// Creates a file. It is an error if the path exists, also as a symbolic link. Only the owner can
+/// read and write a private file.
 pub(super) fn create_new(path: &Path, private: bool) -> Result<File> {
     faults::before("create", path)?;
     let mut options = OpenOptions::new();
@@ -43,7 +44,8 @@ pub(super) fn sync(file: &File, path: &Path) -> Result<()> {
     file.sync_all()
 }
 
-/// Makes names survive a power failure. Where directories cannot be synced, it is up to the system.
+/// Makes renames in a directory survive a power failure. Errors other than EIO are ignored, because
+/// some systems cannot sync directories.
 pub(super) fn sync_directory(directory: &Path) -> Result<()> {
     faults::before("fsync", directory)?;
     match File::open(directory).and_then(|directory| directory.sync_all()) {
@@ -52,7 +54,7 @@ pub(super) fn sync_directory(directory: &Path) -> Result<()> {
     }
 }
 
-/// The only answer of a directory that is about its disk.
+/// The error number of a failed disk access. Other errors mean that the directory cannot be synced.
 const EIO: i32 = 5;
 
 pub(super) fn write(mut file: &File, path: &Path, bytes: &[u8]) -> Result<()> {
@@ -61,65 +63,66 @@ pub(super) fn write(mut file: &File, path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 #[cfg(unix)]
-pub(super) fn set_mode(path: &Path, mode: u32) -> Result<()> {
+pub(super) fn set_mode(file: &File, path: &Path, mode: u32) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     faults::before("chmod", path)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+    file.set_permissions(std::fs::Permissions::from_mode(mode))
 }
 
 #[cfg(not(unix))]
-pub(super) fn set_mode(_: &Path, _: u32) -> Result<()> {
+pub(super) fn set_mode(_: &File, _: &Path, _: u32) -> Result<()> {
     Ok(())
 }
 
-/// Writes into a file under way. Whoever has written all must [flush](Write::flush).
+/// Writes into a staged file. The caller must [flush](Write::flush) after the last write.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
     path: PathBuf,
-    /// How many bytes were written.
+    /// The number of bytes written.
     written: u64,
     way: Way,
-    /// How many of them went past the cache, for others to see.
+    /// The number of bytes written with direct I/O, shared with [`Pending`](super::Pending).
     past: Arc<AtomicU64>,
 }
 
-/// Which way bytes go to the disk.
+/// How bytes are written to the disk.
 #[derive(Debug)]
 enum Way {
-    /// Through the system's cache, all of them.
+    /// All bytes go through the page cache.
     Cached,
-    /// Through the cache until there are so many.
+    /// Bytes go through the page cache up to this file length, and then with direct I/O if
+    /// possible.
     CachedUntil(u64),
-    /// Past it.
+    /// Direct I/O, bypassing the page cache.
     Past(Box<PastWriter>),
 }
 
 impl Writer {
-    /// Writes all bytes through the system's cache.
+    /// Makes a writer that uses the page cache only.
     pub(super) fn new(file: File, path: PathBuf) -> Writer {
         Writer { file, path, written: 0, way: Way::Cached, past: Arc::default() }
     }
 
-    /// The same for a file that may be large and is empty: what comes after the first bytes goes past the cache where that is
-    /// faster, and is counted.
+    /// Makes a writer for an empty file that may become large. Bytes after the first [`FIRST`] use
+    /// direct I/O where that is faster. They are added to `past`.
     pub(super) fn large(file: File, path: PathBuf, past: Arc<AtomicU64>) -> Writer {
         Writer { file, path, written: 0, way: Way::CachedUntil(FIRST), past }
     }
 
-    /// Forgets what was written.
+    /// Discards all written bytes.
     pub fn restart(&mut self) -> Result<()> {
         (self.written, self.way) = (0, Way::Cached);
         self.file.set_len(0)?;
         self.file.rewind()
     }
 
-    /// Waits until what was written is on disk.
+    /// Waits until the written bytes are on disk.
     pub(crate) fn flush_to_disk(&self) -> Result<()> {
         self.file.sync_data()
     }
 
-    /// Writes what is held through the cache, where it belongs.
+    /// Writes the buffered bytes through the page cache, at their file offset.
     fn write_held(&mut self) -> Result<()> {
         let Way::Past(past) = &self.way else { return Ok(()) };
         let (at, held) = past.held();
@@ -127,7 +130,8 @@ impl Writer {
         write(&self.file, &self.path, held)
     }
 
-    /// Sends the blocks that are held past the cache; if that went badly, everything else goes through it.
+    /// Writes the buffered blocks with direct I/O. If the disk is slow or rejects the write, all
+    /// further bytes go through the page cache.
     fn send(&mut self) -> Result<()> {
         let Way::Past(past) = &mut self.way else { return Ok(()) };
         faults::before_writing("write", &self.path, past.file(), past.held().1)?;
@@ -166,14 +170,15 @@ impl Write for Writer {
         if let Way::CachedUntil(first) = self.way
             && first == self.written
         {
-            let past =
-                PastWriter::open(&self.path, first).filter(|_| super::still_there(&self.file, &self.path));
+            let past = PastWriter::open(&self.path, first)
+                .filter(|_| super::still_there(&self.file, &self.path));
             self.way = past.map_or(Way::Cached, |past| Way::Past(Box::new(past)));
         }
         Ok(taken)
     }
 
-    /// What does not fill a block is written through the cache, and once more with what comes after it.
+    /// Writes an incomplete last block through the page cache. The block is written again if more
+    /// bytes follow.
     fn flush(&mut self) -> Result<()> {
         self.send()?;
         self.write_held()?;
@@ -198,8 +203,9 @@ mod faults {
     }
 }
 
-/// `INCROWD_FAULT` is `fail:7` (the seventh change fails), `break:7` (so do all that follow) or `kill:7` (the process ends there,
-/// with half of the bytes written if it is a write). What happened is said on standard error.
+/// Fault injection. `INCROWD_FAULT` is `fail:7` (the seventh change fails), `break:7` (all later
+/// changes fail too) or `kill:7` (the process ends there; a write has written half of its bytes by
+/// then). The fault is reported on standard error.
 #[cfg(feature = "faults")]
 mod faults {
     use std::fs::File;
@@ -252,7 +258,12 @@ mod faults {
         strike(what, path, || {})
     }
 
-    pub(super) fn before_writing(what: &str, path: &Path, mut file: &File, bytes: &[u8]) -> Result<()> {
+    pub(super) fn before_writing(
+        what: &str,
+        path: &Path,
+        mut file: &File,
+        bytes: &[u8],
+    ) -> Result<()> {
         strike(what, path, || drop(file.write_all(&bytes[..bytes.len() / 2])))
     }
 }
@@ -295,7 +306,7 @@ mod tests {
                 match writer.way {
                     Way::Past(_) => prop_assert_eq!(past, whole - first),
                     Way::CachedUntil(_) => prop_assert_eq!(past, 0),
-                    // A disk that turned out to be slow, or has larger blocks.
+                    // The disk was slow or has larger blocks.
                     Way::Cached => prop_assert!(past <= whole - first),
                 }
                 let mut back = Vec::new();
@@ -309,7 +320,8 @@ mod tests {
     fn what_is_begun_again_is_written_from_the_beginning() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("large");
-        let mut writer = Writer::large(create_new(&path, true).unwrap(), path.clone(), Arc::default());
+        let mut writer =
+            Writer::large(create_new(&path, true).unwrap(), path.clone(), Arc::default());
         writer.way = Way::CachedUntil(4096);
         writer.write_all(&text(100_000)).unwrap();
         writer.restart().unwrap();

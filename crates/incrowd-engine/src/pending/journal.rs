@@ -1,37 +1,58 @@
-//! Several files put in place as one.
+//! Publishes several files as one.
 //!
-//! The journal says which files under way belong where. It is on disk before anything is moved. From then on the publication
-//! counts: whoever finds the journal of a run that is gone completes it. If a file cannot be put in place, what was there before
-//! is put back, and the journal says so first. Either way everything is done twice without harm, so that nobody has to know how
-//! far the run came.
+//! A journal lists the staged files of one directory and where each of them belongs. It is on disk
+//! before anything is moved. From then on the publication counts: if the run dies, recovery
+//! completes it. If a file cannot be put in place, the old files are put back, and the journal
+//! records that first. Every step can be repeated without harm, so recovery does not need to know
+//! how far the run came.
 //!
-//! 1. The journal is written and synced, and so is its directory. Where files go to other directories, a pointer to the
-//!    journal lies in each of them, written before it.
-//! 2. What is in the way gets a second name.
-//! 3. The files get the mode they will have, and are renamed. The directories are synced.
-//! 4. Lines are added to other files, such as a ledger.
-//! 5. The journal is marked as done; the second names, the pointers and the journal itself are removed.
+//! 1. The journals are written under staged names, synced, and renamed. There is one for each
+//!    directory that gets a file. The *first* journal is renamed last; that rename decides that
+//!    there is a publication.
+//! 2. Each file that will be replaced gets a second name.
+//! 3. The staged files are renamed, then get their final mode. The directories are synced.
+//! 4. Lines are added to ledgers.
+//! 5. The first journal is marked as done; the second names and the journals are removed, the first
+//!    journal first.
 //!
-//! A journal counts only if it belongs to whoever reads it. One that was not finished has no valid digest, and nothing was moved.
+//! # Which journals are executed
+//!
+//! A journal may arrive with files from another person: unpacking an archive makes the user its
+//! owner. So a journal is executed only if it carries the authentication code of the user's
+//! [`Secret`]. The code covers the journal's name and the inode numbers of the journal and its
+//! directory, so that a copy of an authentic journal is not authentic. The marks are authenticated
+//! too. Anything else is reported; it is neither executed nor removed.
+//!
+//! Even an authentic journal touches only names in its own directory: a target `NAME`, and
+//! `.NAME.<16 hex>.incrowd-partial` and `.NAME.<16 hex>.incrowd-old`. Files in other directories
+//! are moved by the journals there, which must be authentic themselves and belong to the same
+//! publication. Lines are added only to files whose names end in `.ledger`.
 
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+mod text;
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::leftovers::open_ours;
-use super::{Pending, directory, disk, still_there, unforeseen};
+use super::leftovers::{open_ours, open_ours_to_read};
+use super::secret::Secret;
+use super::{PARTIAL, Pending, create_locked, directory, disk, still_there, unforeseen};
+pub(super) use text::is_hidden_name;
+use text::{Content, Identity, Move, State, mark, may_be_noted_in, place, sealed, unsealed};
 
 /// How the names of journals end.
 pub(super) const ENDING: &str = "incrowd-journal";
-/// How the second names of old files end.
+/// How the second names of replaced files end.
 const OLD: &str = "incrowd-old";
-const FIRST_LINE: &str = "incrowd journal 1";
+/// No journal of ours is longer.
+const MOST_BYTES: u64 = 1 << 20;
 
-/// A line that is added to a file once a release is in place.
+/// A line that is added to a ledger when a release is published.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The file; it must exist.
+    /// The ledger. It must exist, and its name must end in `.ledger`.
     pub path: PathBuf,
     /// The line, without its end.
     pub line: String,
@@ -44,70 +65,39 @@ impl Note {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct Move {
-    staged: PathBuf,
-    target: PathBuf,
-    /// The second name of what was there before.
-    old: PathBuf,
-    replaces: bool,
-    mode: u32,
-    new: Identity,
-}
-
-/// By what a file is known again whatever it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
-    number: u64,
-    bytes: u64,
-}
-
-impl Identity {
-    fn of(found: &Metadata) -> Identity {
-        #[cfg(unix)]
-        let number = std::os::unix::fs::MetadataExt::ino(found);
-        #[cfg(not(unix))]
-        let number = 0;
-        Identity { number, bytes: found.len() }
-    }
-
-    fn is_at(self, path: &Path) -> bool {
-        std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && Identity::of(&found) == self)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Forward,
-    Undo,
-    Done,
-}
-
-/// A publication of several files.
+/// A publication of several files: the moves of all its journals.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(super) struct Publication {
+    secret: Secret,
+    /// The first journal.
     path: PathBuf,
     file: File,
+    /// The first journal's text, which its marks refer to.
+    text: String,
     moves: Vec<Move>,
     notes: Vec<Note>,
-    pointers: Vec<PathBuf>,
+    others: Vec<PathBuf>,
     state: State,
 }
 
-/// What became of a journal.
+/// The result of recovering one journal.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Recovered {
-    /// All new files are in place, or all old ones.
-    Settled,
-    /// Somebody else's; it says nothing to us.
+    /// All new files are in place.
+    Completed,
+    /// All old files are back, or there was nothing to do.
+    Undone,
+    /// The journal belongs to another user.
     NotOurs,
+    /// The journal is not authentic: it was neither executed nor removed.
+    Unauthenticated,
 }
 
 fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Removes a file; one that is gone already is as good.
+/// Removes a file, if it exists.
 fn remove(path: &Path) -> Result<()> {
     match disk::remove(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
@@ -115,97 +105,95 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-impl Journal {
-    /// Writes the journal of a publication. On failure nothing of it is left, and nothing has happened.
-    pub(super) fn write(path: &Path, files: &[Pending], notes: &[Note]) -> Result<Journal> {
-        let moves = files.iter().map(|file| {
+impl Publication {
+    /// Writes the journals of a publication, the first one at `path`. On failure nothing has
+    /// happened.
+    pub(super) fn begin(
+        path: &Path,
+        files: &[Pending],
+        notes: &[Note],
+        secret: &Secret,
+    ) -> Result<Publication> {
+        let path = std::path::absolute(path)?;
+        // One journal for each directory, the first one for the directory of `path`.
+        let mut places: Vec<(PathBuf, Vec<Move>)> = vec![(path.clone(), Vec::new())];
+        for file in files {
             let target = std::path::absolute(&file.target.path)?;
-            Ok(Move {
+            let at =
+                places.iter().position(|(journal, _)| directory(journal) == directory(&target));
+            let at = at.unwrap_or_else(|| {
+                places.push((unforeseen(&target, ENDING), Vec::new()));
+                places.len() - 1
+            });
+            places[at].1.push(Move {
                 staged: std::path::absolute(&file.staged)?,
                 old: unforeseen(&target, OLD),
                 replaces: exists(&target),
                 target,
                 mode: file.mode,
                 new: Identity::of(&file.file.metadata()?),
-            })
-        });
-        let moves: Vec<Move> = moves.collect::<Result<_>>()?;
-        let note =
-            |note: &Note| std::path::absolute(&note.path).map(|path| Note { path, line: note.line.clone() });
+            });
+        }
+        let note = |note: &Note| {
+            let path = std::path::absolute(&note.path)?;
+            if !may_be_noted_in(&path) {
+                return Err(Error::new(ErrorKind::InvalidInput, "lines are added to ledgers only"));
+            }
+            Ok(Note { path, line: note.line.clone() })
+        };
         let notes = notes.iter().map(note).collect::<Result<Vec<Note>>>()?;
-        let path = std::path::absolute(path)?;
-        let mut pointers = Vec::new();
-        let mut elsewhere: Vec<&Path> = vec![directory(&path)];
-        for one in &moves {
-            if !elsewhere.contains(&directory(&one.target)) {
-                elsewhere.push(directory(&one.target));
-                pointers.push(unforeseen(&one.target, ENDING));
-            }
-        }
-        let file = disk::create_new(&path, true);
-        let mut held = Vec::new();
-        let written = file.and_then(|file| {
-            file.try_lock().ok();
-            let journal = Journal { path: path.clone(), file, moves, notes, pointers, state: State::Forward };
-            for pointer in &journal.pointers {
-                let file = disk::create_new(pointer, true)?;
-                file.try_lock().ok();
-                disk::write(&file, pointer, sealed(&format!("see {}\n", coded(&path))).as_bytes())?;
-                disk::sync(&file, pointer)?;
-                disk::sync_directory(directory(pointer))?;
-                held.push((pointer.clone(), file));
-            }
-            disk::write(&journal.file, &path, journal.text().as_bytes())?;
-            disk::sync(&journal.file, &path)?;
-            disk::sync_directory(directory(&path))?;
-            Ok(journal)
-        });
-        if written.is_err() {
-            // Without its digest the journal is none: if it cannot be removed, it must not be whole.
-            if let Ok(Some(file)) = open_ours(&path) {
-                file.set_len(0).ok();
-            }
-            remove(&path).ok();
-            held.iter().for_each(|(pointer, _)| drop(remove(pointer)));
-        }
-        written
-    }
-
-    fn text(&self) -> String {
+        let publication = format!("{:032x}", rand::random::<u128>());
+        let others: Vec<PathBuf> = places[1..].iter().map(|(journal, _)| journal.clone()).collect();
+        let mut written: Vec<(PathBuf, File)> = Vec::new();
         let mut text = String::new();
-        let own = directory(&self.path);
-        // What lies beside the journal is found beside it wherever the directory is moved to.
-        let near = |path: &Path| coded(path.strip_prefix(own).unwrap_or(path));
-        for one in &self.moves {
-            let Move { staged, target, old, replaces, mode, new } = one;
-            text += &format!(
-                "file {} {} {} {} {mode:o} {} {}\n",
-                near(staged),
-                near(target),
-                near(old),
-                if *replaces { "replaces" } else { "new" },
-                new.number,
-                new.bytes
-            );
+        // The first journal comes last: without it the others mean nothing.
+        for (i, (journal, moves)) in places.iter().enumerate().rev() {
+            let content = Content {
+                publication: publication.clone(),
+                is_first: i == 0,
+                moves: moves.clone(),
+                notes: if i == 0 { notes.clone() } else { Vec::new() },
+                others: if i == 0 { others.clone() } else { vec![path.clone()] },
+            };
+            match put(journal, &content, secret) {
+                Ok((file, its_text)) => {
+                    written.push((journal.clone(), file));
+                    text = its_text;
+                }
+                Err(error) => {
+                    remove(&path).ok();
+                    written.iter().for_each(|(journal, _)| drop(remove(journal)));
+                    return Err(error);
+                }
+            }
         }
-        for note in &self.notes {
-            text += &format!("note {} {}\n", near(&note.path), coded(Path::new(&note.line)));
-        }
-        for pointer in &self.pointers {
-            text += &format!("pointer {}\n", coded(pointer));
-        }
-        sealed(&text)
+        // The locks of the other journals are released here. The lock of the first one protects the
+        // publication.
+        let Some((_, file)) = written.pop() else {
+            return Err(Error::other("there is no journal"));
+        };
+        let moves = places.into_iter().flat_map(|(_, moves)| moves).collect();
+        Ok(Publication {
+            secret: secret.clone(),
+            path,
+            file,
+            text,
+            moves,
+            notes,
+            others,
+            state: State::Forward,
+        })
     }
 
-    fn mark(&mut self, state: State, word: &str) -> Result<()> {
+    fn mark(&mut self, state: State) -> Result<()> {
         self.state = state;
         self.file.seek(SeekFrom::End(0))?;
-        // On a line of its own, even if another mark was cut off.
-        disk::write(&self.file, &self.path, format!("\n{word}\n").as_bytes())
+        disk::write(&self.file, &self.path, mark(&self.secret, &self.text, state).as_bytes())
     }
 
     fn directories(&self) -> Vec<&Path> {
         let mut all: Vec<&Path> = self.moves.iter().map(|one| directory(&one.target)).collect();
+        all.push(directory(&self.path));
         all.sort();
         all.dedup();
         all
@@ -213,19 +201,27 @@ impl Journal {
 
     /// Puts everything in place that is not there yet.
     pub(super) fn forward(&self) -> Result<()> {
+        // The journal's own name must survive a power failure before anything is moved.
+        disk::sync_directory(directory(&self.path))?;
         for one in self.moves.iter().filter(|one| one.new.is_at(&one.staged)) {
             if one.replaces && !exists(&one.old) && exists(&one.target) {
-                // Some file systems know no second names; then the file is away for a moment.
-                disk::link(&one.target, &one.old).or_else(|_| disk::rename(&one.target, &one.old))?;
+                // Some file systems have no hard links; there the file is absent for a moment.
+                disk::link(&one.target, &one.old)
+                    .or_else(|_| disk::rename(&one.target, &one.old))?;
             }
-            // Rather too few may read it than none.
-            disk::set_mode(&one.staged, one.mode).ok();
         }
         for one in &self.moves {
             if one.new.is_at(&one.staged) {
                 disk::rename(&one.staged, &one.target)?;
             } else if !one.new.is_at(&one.target) {
-                return Err(Error::new(ErrorKind::NotFound, "a file that was under way is gone"));
+                return Err(Error::new(ErrorKind::NotFound, "a staged file is gone"));
+            }
+            // The final permissions are set after the rename, because a staged file must stay
+            // private. If this fails, the release has too few readers, not too many.
+            if let Ok(Some(file)) = open_ours(&one.target)
+                && file.metadata().is_ok_and(|found| Identity::of(&found) == one.new)
+            {
+                disk::set_mode(&file, &one.target, one.mode).ok();
             }
         }
         for place in self.directories() {
@@ -234,16 +230,16 @@ impl Journal {
         self.notes.iter().try_for_each(append)
     }
 
-    /// Puts back what was there before.
+    /// Puts the old files back.
     pub(super) fn undo(mut self) -> Result<()> {
         if self.state != State::Undo {
-            self.mark(State::Undo, "undo")?;
+            self.mark(State::Undo)?;
             disk::sync(&self.file, &self.path)?;
         }
         for one in self.moves.iter().rev() {
             if exists(&one.old) {
                 disk::rename(&one.old, &one.target)?;
-                // Two names of one file are not renamed to each other.
+                // A rename between two names of one file does nothing.
                 remove(&one.old)?;
             } else if one.new.is_at(&one.target) {
                 remove(&one.target)?;
@@ -258,10 +254,10 @@ impl Journal {
         self.clear()
     }
 
-    /// Clears away what is needed no more.
+    /// Removes the files that a completed publication no longer needs.
     pub(super) fn finish(mut self) -> Result<()> {
         if self.state != State::Done {
-            self.mark(State::Done, "done")?;
+            self.mark(State::Done)?;
         }
         for one in &self.moves {
             remove(&one.old)?;
@@ -269,22 +265,53 @@ impl Journal {
         self.clear()
     }
 
+    /// Removes the journals. Without the first one the others mean nothing, and recovery removes
+    /// them.
     fn clear(&self) -> Result<()> {
-        // Without its journal a pointer leads nowhere, and whoever finds it removes it.
         remove(&self.path)?;
-        self.pointers.iter().try_for_each(|pointer| remove(pointer))
+        self.others.iter().try_for_each(|journal| remove(journal))
     }
 }
 
-/// Adds a line to a file unless it is there already: all of it, or nothing.
+/// Writes one journal: under a staged name first, so that there is never half a journal. It stays
+/// locked as long as the file is open.
+fn put(journal: &Path, content: &Content, secret: &Secret) -> Result<(File, String)> {
+    // The staged name of a journal is that of a staged file, so that leftovers are cleared away.
+    let about = content.moves.first().map_or(journal, |one| &one.target);
+    let (staged, file) = create_locked(about, PARTIAL)?;
+    let text = content.text(journal, &file);
+    let written = text.and_then(|text| {
+        disk::write(&file, &staged, sealed(&text, secret).as_bytes())?;
+        disk::sync(&file, &staged)?;
+        if !content.is_first {
+            disk::rename(&staged, journal)?;
+            disk::sync_directory(directory(journal)).map(|()| text)
+        } else {
+            disk::rename(&staged, journal).map(|()| text)
+        }
+    });
+    match written {
+        Ok(text) => Ok((file, text)),
+        Err(error) => {
+            remove(&staged).ok();
+            remove(journal).ok();
+            Err(error)
+        }
+    }
+}
+
+/// Appends a line to a ledger unless the ledger has it already: the whole line, or nothing.
 fn append(note: &Note) -> Result<()> {
+    if !std::fs::metadata(&note.path)?.is_file() {
+        return Err(Error::new(ErrorKind::InvalidInput, "it is not a file"));
+    }
     let mut file = OpenOptions::new().read(true).append(true).open(&note.path)?;
     let mut text = Vec::new();
     file.read_to_end(&mut text)?;
     if text.split(|byte| *byte == b'\n').any(|line| line == note.line.as_bytes()) {
         return Ok(());
     }
-    // Half a line is nobody's: whoever wrote it did not live to tell.
+    // An incomplete last line was written by a run that died. It is truncated.
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1) as u64;
     if whole < text.len() as u64 {
         file.set_len(whole)?;
@@ -297,51 +324,196 @@ fn append(note: &Note) -> Result<()> {
     written
 }
 
-/// How long another run may take to put its files in place.
+/// The maximum time to wait for the publication of another process.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// Completes the publication of a run that is gone, or takes it back; waits for one that is under way.
-pub(super) fn recover(path: &Path) -> Result<Recovered> {
-    let Some(mut file) = open_ours(path)? else {
-        return Ok(if exists(path) { Recovered::NotOurs } else { Recovered::Settled });
-    };
+/// A journal that was read and is authentic.
+struct Authentic {
+    content: Content,
+    text: String,
+    state: State,
+}
+
+/// Reads an open journal. `None`: it is not authentic.
+fn authentic(path: &Path, file: &File, secret: Option<&Secret>) -> Result<Option<Authentic>> {
+    let mut text = String::new();
+    let mut from = file;
+    from.seek(SeekFrom::Start(0))?;
+    match from.take(MOST_BYTES).read_to_string(&mut text) {
+        Err(e) if e.kind() != ErrorKind::InvalidData => return Err(e),
+        Err(_) => return Ok(None),
+        Ok(_) => {}
+    }
+    let Some(secret) = secret else { return Ok(None) };
+    let Some((text, state)) = unsealed(&text, secret) else { return Ok(None) };
+    if text.lines().nth(1) != Some(place(path, file)?.as_str()) {
+        return Ok(None);
+    }
+    let content = Content::parse(text, &std::path::absolute(directory(path))?);
+    Ok(content.map(|content| Authentic { content, text: text.to_owned(), state }))
+}
+
+/// Waits until no other process holds the journal.
+fn wait_for(file: &File, exclusive: bool) -> Result<()> {
     let began = Instant::now();
-    while let Err(TryLockError::WouldBlock) = file.try_lock() {
+    let lock = || if exclusive { file.try_lock() } else { file.try_lock_shared() };
+    while let Err(TryLockError::WouldBlock) = lock() {
         if began.elapsed() > PATIENCE {
             return Err(Error::new(ErrorKind::WouldBlock, "another run is publishing"));
         }
         std::thread::sleep(PAUSE);
     }
-    if !still_there(&file, path) {
-        return Ok(Recovered::Settled);
+    Ok(())
+}
+
+/// A journal that was opened.
+enum Opened {
+    Ours(File),
+    /// There is none.
+    Missing,
+    NotOurs,
+    /// It is no file, or its mode is none that a publication gives it.
+    Strange,
+}
+
+fn opened(path: &Path, open: impl Fn(&Path) -> Result<Option<File>>) -> Result<Opened> {
+    match open(path) {
+        Ok(Some(file)) => Ok(Opened::Ours(file)),
+        Ok(None) => Ok(match path.symlink_metadata() {
+            Err(_) => Opened::Missing,
+            Ok(found) if found.is_file() => Opened::NotOurs,
+            Ok(_) => Opened::Strange,
+        }),
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => Ok(Opened::Strange),
+        Err(e) => Err(e),
     }
-    let mut text = String::new();
-    let read = file.read_to_string(&mut text);
-    match read.ok().and_then(|_| parse(path, &text)) {
-        // Not finished: nothing was moved.
-        None => remove(path)?,
-        Some(Found::Pointer(journal)) => {
-            recover(&journal)?;
-            remove(path)?;
-        }
-        Some(Found::Journal { moves, notes, pointers, state }) => {
-            let path = std::path::absolute(path)?;
-            let journal = Journal { path, file, moves, notes, pointers, state };
-            match state {
-                State::Done => journal.finish()?,
-                State::Undo => journal.undo()?,
-                State::Forward => match journal.forward() {
-                    Ok(()) => journal.finish()?,
-                    Err(_) => journal.undo()?,
-                },
+}
+
+/// Completes the publication of a run that died, or undoes it. Waits for a run that is publishing.
+pub(super) fn recover(path: &Path, secret: Option<&Secret>) -> Result<Recovered> {
+    let file = match opened(path, open_ours)? {
+        Opened::Ours(file) => file,
+        Opened::Missing => return Ok(Recovered::Undone),
+        Opened::NotOurs => return Ok(Recovered::NotOurs),
+        Opened::Strange => return Ok(Recovered::Unauthenticated),
+    };
+    let Some(secret) = secret else { return Ok(Recovered::Unauthenticated) };
+    // Before the lock: another process may hold the lock of a forged journal for ever.
+    if authentic(path, &file, Some(secret))?.is_none() {
+        return Ok(Recovered::Unauthenticated);
+    }
+    wait_for(&file, true)?;
+    if !still_there(&file, path) {
+        return Ok(Recovered::Undone);
+    }
+    let Some(Authentic { content, text, state }) = authentic(path, &file, Some(secret))? else {
+        return Ok(Recovered::Unauthenticated);
+    };
+    let path = std::path::absolute(path)?;
+    if !content.is_first {
+        return recover_first(&path, file, &content, secret);
+    }
+    let Content { publication, mut moves, notes, others, .. } = content;
+    for other in &others {
+        let journal = open_ours(other)?
+            .map(|file| authentic(other, &file, Some(secret)))
+            .transpose()?
+            .flatten();
+        match journal {
+            Some(journal)
+                if !journal.content.is_first && journal.content.publication == publication =>
+            {
+                moves.extend(journal.content.moves);
+            }
+            // A completed publication may have removed it, though it removes the first one before.
+            _ if state == State::Done => {}
+            _ => {
+                let says = format!("its journal `{}` is missing or not authentic", other.display());
+                return Err(Error::new(ErrorKind::NotFound, says));
             }
         }
     }
-    Ok(Recovered::Settled)
+    let publication =
+        Publication { secret: secret.clone(), path, file, text, moves, notes, others, state };
+    match state {
+        State::Done => publication.finish().map(|()| Recovered::Completed),
+        State::Undo => publication.undo().map(|()| Recovered::Undone),
+        State::Forward => match publication.forward() {
+            Ok(()) => publication.finish().map(|()| Recovered::Completed),
+            Err(_) => publication.undo().map(|()| Recovered::Undone),
+        },
+    }
 }
 
-/// Whether somebody else's journal is gone soon.
+/// Recovers a publication from one of its other journals.
+fn recover_first(path: &Path, file: File, content: &Content, secret: &Secret) -> Result<Recovered> {
+    let Some(first) = content.others.first() else { return Ok(Recovered::Unauthenticated) };
+    if !directory(first).is_dir() {
+        let says = format!(
+            "the directory of its first journal is not there: `{}`",
+            directory(first).display()
+        );
+        return Err(Error::new(ErrorKind::NotFound, says));
+    }
+    let mut outcome = Recovered::Undone;
+    if exists(first) {
+        // The first journal's lock protects the publication, so this one is released before that
+        // one is taken.
+        drop(file);
+        outcome = recover(first, Some(secret))?;
+    }
+    if !exists(first) {
+        remove(path)?;
+    }
+    Ok(outcome)
+}
+
+/// The effect of a journal on a table that is about to be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Inspected {
+    /// The journal is about other files, or its publication is completed.
+    Irrelevant,
+    /// The table's publication was interrupted.
+    Interrupted,
+    NotOurs,
+    Unauthenticated,
+}
+
+/// Reads a journal in the directory of a table. Waits for a run that is publishing. Changes
+/// nothing.
+pub(super) fn inspect(
+    path: &Path,
+    table: Option<&OsStr>,
+    secret: Option<&Secret>,
+) -> Result<Inspected> {
+    let file = match opened(path, open_ours_to_read)? {
+        Opened::Ours(file) => file,
+        Opened::Missing => return Ok(Inspected::Irrelevant),
+        Opened::NotOurs => return Ok(Inspected::NotOurs),
+        Opened::Strange => return Ok(Inspected::Unauthenticated),
+    };
+    if authentic(path, &file, secret)?.is_none() {
+        return Ok(Inspected::Unauthenticated);
+    }
+    wait_for(&file, false)?;
+    if !still_there(&file, path) {
+        return Ok(Inspected::Irrelevant);
+    }
+    let Some(journal) = authentic(path, &file, secret)? else {
+        return Ok(Inspected::Unauthenticated);
+    };
+    // The journals of other directories have no marks; without the first one they mean nothing.
+    let open = journal.state != State::Done
+        && (journal.content.is_first || journal.content.others.iter().any(|first| exists(first)));
+    let concerns = |one: &Move| table.is_some_and(|table| one.target.file_name() == Some(table));
+    Ok(match open && journal.content.moves.iter().any(concerns) {
+        true => Inspected::Interrupted,
+        false => Inspected::Irrelevant,
+    })
+}
+
+/// Whether another user's journal disappears within a short time.
 pub(super) fn vanishes(path: &Path) -> bool {
     let began = Instant::now();
     while exists(path) && began.elapsed() < PATIENCE / 5 {
@@ -350,120 +522,7 @@ pub(super) fn vanishes(path: &Path) -> bool {
     !exists(path)
 }
 
-enum Found {
-    Pointer(PathBuf),
-    Journal { moves: Vec<Move>, notes: Vec<Note>, pointers: Vec<PathBuf>, state: State },
-}
-
-/// Lines with the first one before them and their digest after them.
-fn sealed(lines: &str) -> String {
-    let text = format!("{FIRST_LINE}\n{lines}");
-    let digest = blake3::hash(text.as_bytes()).to_hex();
-    format!("{text}digest {digest}\n")
-}
-
-fn parse(path: &Path, text: &str) -> Option<Found> {
-    let end = text.rfind("\ndigest ")? + 1;
-    let lines = text[..end].strip_prefix(FIRST_LINE)?.strip_prefix('\n')?;
-    let rest = text[end..].strip_prefix(sealed(lines)[end..].as_ref() as &str)?;
-    let state = match rest.lines().last() {
-        Some("done") => State::Done,
-        Some("undo") => State::Undo,
-        _ => State::Forward,
-    };
-    let own = directory(path);
-    let near = |word: &str| Some(own.join(decoded(word)?));
-    let (mut moves, mut notes, mut pointers) = (Vec::new(), Vec::new(), Vec::new());
-    for line in lines.lines() {
-        match line.split(' ').collect::<Vec<_>>()[..] {
-            ["see", journal] => return Some(Found::Pointer(decoded(journal)?)),
-            ["file", staged, target, old, replaces, mode, number, bytes] => moves.push(Move {
-                staged: near(staged)?,
-                target: near(target)?,
-                old: near(old)?,
-                replaces: replaces == "replaces",
-                mode: u32::from_str_radix(mode, 8).ok()?,
-                new: Identity { number: number.parse().ok()?, bytes: bytes.parse().ok()? },
-            }),
-            ["note", path, line] => {
-                notes.push(Note { path: near(path)?, line: decoded(line)?.to_str()?.to_owned() });
-            }
-            ["pointer", path] => pointers.push(decoded(path)?),
-            _ => return None,
-        }
-    }
-    Some(Found::Journal { moves, notes, pointers, state })
-}
-
-/// A path in one word, whatever bytes it has.
-fn coded(path: &Path) -> String {
-    let mut word = String::new();
-    for &byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'/' | b':' => {
-                word.push(byte.into())
-            }
-            _ => word += &format!("%{byte:02x}"),
-        }
-    }
-    word
-}
-
-fn decoded(word: &str) -> Option<PathBuf> {
-    let mut bytes = Vec::new();
-    let mut rest = word.as_bytes();
-    while let Some((&first, more)) = rest.split_first() {
-        if first == b'%' {
-            let digits = std::str::from_utf8(more.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &more[2..];
-        } else {
-            bytes.push(first);
-            rest = more;
-        }
-    }
-    #[cfg(unix)]
-    return Some(PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes)));
-    #[cfg(not(unix))]
-    Some(PathBuf::from(String::from_utf8(bytes).ok()?))
-}
-
-/// Where the journal of a release at `target` will be.
+/// The path of the journal of a release at `target`.
 pub(super) fn path_for(target: &Path) -> PathBuf {
     unforeseen(target, ENDING)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_path_is_one_word() {
-        for path in ["/tmp/a b/ü%.csv", "out\n.csv", "plain.csv", ""] {
-            let word = coded(Path::new(path));
-            assert!(!word.contains([' ', '\n']), "{word}");
-            assert_eq!(decoded(&word).unwrap(), Path::new(path));
-        }
-    }
-
-    #[test]
-    fn half_a_journal_is_none() {
-        let whole = sealed("file a b c new 600 1 2\n");
-        let path = Path::new("/d/.x.incrowd-journal");
-        for end in 0..whole.len() {
-            assert!(parse(path, &whole[..end]).is_none(), "{end}");
-        }
-        assert!(parse(path, &whole.replace(" b ", " e ")).is_none());
-        let state = |marks: &str| match parse(path, &format!("{whole}{marks}")) {
-            Some(Found::Journal { moves, state, .. }) => {
-                assert_eq!(moves[0].target, Path::new("/d/b"));
-                state
-            }
-            _ => panic!("{marks}"),
-        };
-        assert_eq!(
-            [state(""), state("un"), state("\nun\nundo\n"), state("\nundo\n\ndone\n")],
-            [State::Forward, State::Forward, State::Undo, State::Done]
-        );
-    }
 }

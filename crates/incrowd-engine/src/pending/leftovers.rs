@@ -1,4 +1,5 @@
-//! What killed runs left in a directory: publications to complete, and files under way that nobody is at work on.
+//! Files that crashed runs left in a directory: interrupted publications, and staged files that no
+//! process is writing.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -6,37 +7,50 @@ use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Result};
 
-use super::journal::{self, Recovered};
+use super::journal::{self, Inspected, Recovered, is_hidden_name};
+use super::secret::{Secret, configuration_directory};
 use super::{PARTIAL, directory, disk, hidden, is_ours, still_there};
 
-/// All hidden files of a directory with this ending. A directory that is not there or cannot be listed has none.
+/// All hidden files of a directory with the form `.NAME.<16 hex>.ENDING`. A directory that cannot
+/// be listed has none.
 fn hidden_files(place: &Path, ending: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
-    let wanted = |name: &[u8]| {
-        name.first() == Some(&b'.')
-            && name.strip_suffix(ending.as_bytes()).is_some_and(|name| name.last() == Some(&b'.'))
-    };
     let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
-    let mut found: Vec<PathBuf> =
-        names.filter(|name| wanted(name.as_encoded_bytes())).map(|name| place.join(name)).collect();
-    found.sort();
-    found
+    let is_wanted = |name: &std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        // The name ends with 16 digits, a dot and the ending. The rest is the prefix.
+        let before = name.len().saturating_sub(16 + 1 + ending.len());
+        name.starts_with('.')
+            && name.get(..before).is_some_and(|begins| {
+                begins.len() > 1 && begins.ends_with('.') && is_hidden_name(&name, begins, ending)
+            })
+    };
+    let mut paths: Vec<PathBuf> = names.filter(is_wanted).map(|name| place.join(name)).collect();
+    paths.sort();
+    paths
 }
 
-/// Opens a file of ours; none if it is somebody else's, a link, or not a file.
+/// Opens a file of this user to change it; `None` if it is another user's, a link, or not a file.
 pub(super) fn open_ours(path: &Path) -> std::io::Result<Option<File>> {
+    open(path, OpenOptions::new().read(true).write(true))
+}
+
+/// Opens a file of this user to read it; `None` if it is another user's, a link, or not a file.
+pub(super) fn open_ours_to_read(path: &Path) -> std::io::Result<Option<File>> {
+    open(path, OpenOptions::new().read(true))
+}
+
+fn open(path: &Path, options: &mut OpenOptions) -> std::io::Result<Option<File>> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.is_file() && is_ours(&found) => {}
         Ok(_) => return Ok(None),
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(e),
     }
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
     #[cfg(unix)]
     {
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.bits().cast_signed());
     }
     match options.open(path) {
         Ok(file) => {
@@ -48,54 +62,158 @@ pub(super) fn open_ours(path: &Path) -> std::io::Result<Option<File>> {
     }
 }
 
-/// Completes or takes back every publication that was interrupted in a directory, then clears away the files under way of
-/// processes that are gone. This comes first wherever a release is read or written.
-pub fn recover(place: &Path) -> Result<()> {
-    for journal in hidden_files(place, journal::ENDING) {
-        match journal::recover(&journal) {
-            Ok(Recovered::Settled | Recovered::NotOurs) => {}
+/// The result of recovery in a directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// Interrupted publications that were completed.
+    pub completed: u64,
+    /// Interrupted publications that were undone.
+    pub undone: u64,
+    /// Staged files of dead runs that were removed.
+    pub removed: u64,
+    /// Journals that this user's key does not authenticate. They were neither executed nor removed.
+    pub unauthenticated: Vec<PathBuf>,
+}
+
+/// Completes or undoes every interrupted publication in a directory, then removes the staged files
+/// of processes that died. Only commands that publish call this.
+pub fn recover(place: &Path) -> Result<Recovery> {
+    let mut recovery = Recovery::default();
+    let journals = hidden_files(place, journal::ENDING);
+    let secret = if journals.is_empty() { None } else { Secret::existing()? };
+    for path in journals {
+        let existed = path.symlink_metadata().is_ok();
+        match journal::recover(&path, secret.as_ref()) {
+            Ok(Recovered::Completed) => recovery.completed += 1,
+            // Another journal of the same publication may have been recovered before this one.
+            Ok(Recovered::Undone) => recovery.undone += u64::from(existed),
+            Ok(Recovered::NotOurs) => {}
+            Ok(Recovered::Unauthenticated) => recovery.unauthenticated.push(path),
             Err(error) => {
                 return Err(Error::resources(format!(
                     "a publication in `{}` was interrupted and cannot be completed: {error}",
                     place.display()
                 ))
-                .help("every incrowd command there tries again; until then the files there may not belong together"));
+                .help(
+                    "`incrowd recover` tries again; until then the files there may not belong together. If a directory of the \
+                     publication is gone for good, remove the journal by hand: the old files are `.NAME.DIGITS.incrowd-old`",
+                ));
             }
         }
     }
-    for partial in hidden_files(place, PARTIAL) {
-        // Whoever is at work on a file has locked it.
-        if let Ok(Some(file)) = open_ours(&partial)
+    recovery.removed = clear(place, |_| true);
+    if let Some(place) = configuration_directory() {
+        recovery.removed += clear(&place, |_| true);
+    }
+    Ok(recovery)
+}
+
+/// Removes staged files that no process is writing. They stay as long as there is a journal of this
+/// user: it may need them.
+fn clear(place: &Path, wanted: impl Fn(&Path) -> bool) -> u64 {
+    let is_needed = |journal: &PathBuf| matches!(open_ours_to_read(journal), Ok(Some(_)));
+    if hidden_files(place, journal::ENDING).iter().any(is_needed) {
+        return 0;
+    }
+    let mut removed = 0;
+    for staged in hidden_files(place, PARTIAL).iter().filter(|path| wanted(path)) {
+        // The process that writes a file has locked it.
+        if let Ok(Some(file)) = open_ours(staged)
             && file.try_lock().is_ok()
-            && still_there(&file, &partial)
+            && still_there(&file, staged)
         {
-            disk::remove(&partial).ok();
+            removed += u64::from(disk::remove(staged).is_ok());
+        }
+    }
+    removed
+}
+
+/// Removes staged files for `target` that no process is writing.
+pub(super) fn clear_for(target: &Path) {
+    let begins = hidden(target);
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    clear(directory(target), |path| {
+        name(path).is_some_and(|name| is_hidden_name(&name, &begins, PARTIAL))
+    });
+}
+
+/// The directories a table may have been published in: that of its path, and that of the file a
+/// link leads to.
+fn places(table: &Path) -> Vec<PathBuf> {
+    let real = table.canonicalize().ok();
+    let mut all: Vec<PathBuf> = vec![directory(table).to_owned()];
+    // A table may be a directory of files.
+    all.extend(table.is_dir().then(|| table.to_owned()));
+    if let Some(real) = real
+        && directory(table).canonicalize().ok().as_deref() != Some(directory(&real))
+    {
+        all.push(directory(&real).to_owned());
+    }
+    all
+}
+
+/// Journals beside a table that this user's key does not authenticate. Nothing is changed.
+pub fn unauthenticated_journals(table: &Path) -> Vec<PathBuf> {
+    let secret = Secret::existing().ok().flatten();
+    let journals =
+        places(table).into_iter().flat_map(|place| hidden_files(&place, journal::ENDING));
+    journals
+        .filter(|path| {
+            matches!(journal::inspect(path, None, secret.as_ref()), Ok(Inspected::Unauthenticated))
+        })
+        .collect()
+}
+
+/// Refuses a table whose publication was interrupted, because its files may not belong together.
+/// Waits for a run that is publishing. Nothing is changed.
+pub fn refuse_interrupted(table: &Path) -> Result<()> {
+    let shown = table.display();
+    let mut secret = None;
+    for place in places(table) {
+        for path in hidden_files(&place, journal::ENDING) {
+            if secret.is_none() {
+                secret = Some(Secret::existing()?);
+            }
+            let known = secret.as_ref().and_then(Option::as_ref);
+            match journal::inspect(&path, table.file_name(), known) {
+                Ok(Inspected::Irrelevant | Inspected::Unauthenticated) => {}
+                Ok(Inspected::Interrupted) => {
+                    return Err(Error::resources(format!(
+                        "the publication of `{shown}` was interrupted"
+                    ))
+                    .help(format!(
+                        "`incrowd recover {}` completes it, or puts the old release back",
+                        place.display()
+                    )));
+                }
+                Ok(Inspected::NotOurs) => refuse_others(table, &path)?,
+                Err(error) => {
+                    return Err(Error::resources(format!("`{shown}` cannot be read now: {error}")));
+                }
+            }
         }
     }
     Ok(())
 }
 
-/// The same for the directory of a table that is about to be read; of a publication that somebody else has to complete, it says so.
-pub fn recover_beside(table: &Path) -> Result<()> {
-    let place = directory(table);
-    recover(place)?;
-    // A link may stand for a file elsewhere.
-    if let Ok(real) = table.canonicalize() {
-        recover(directory(&real))?;
-    }
-    let own = hidden(table);
-    let Ok(release) = std::fs::metadata(table) else { return Ok(()) };
-    for journal in hidden_files(place, journal::ENDING) {
-        let about = journal.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&own));
-        let Ok(found) = std::fs::symlink_metadata(&journal) else { continue };
-        // Anybody may put a file of that name into a directory for all; only the publisher's counts.
-        if about && !is_ours(&found) && same_owner(&found, &release) && !journal::vanishes(&journal) {
-            return Err(Error::resources(format!(
-                "the publication of `{}` was interrupted, and only its owner can complete it",
-                table.display()
-            ))
-            .help("its owner runs any incrowd command about it, for example incrowd verify"));
-        }
+/// Refuses a table if its owner, another user, has a journal about it.
+fn refuse_others(table: &Path, journal: &Path) -> Result<()> {
+    let (Ok(release), Ok(found)) = (std::fs::metadata(table), std::fs::symlink_metadata(journal))
+    else {
+        return Ok(());
+    };
+    let begins = hidden(table);
+    let name =
+        journal.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let about = is_hidden_name(&name, &begins, journal::ENDING);
+    // In a shared directory every user can create a file of that name. Only a journal of the
+    // release's owner counts.
+    if about && same_owner(&found, &release) && !journal::vanishes(journal) {
+        return Err(Error::resources(format!(
+            "the publication of `{}` was interrupted, and only its owner can complete it",
+            table.display()
+        ))
+        .help(format!("its owner runs `incrowd recover {}`", directory(table).display())));
     }
     Ok(())
 }
@@ -111,13 +229,12 @@ fn same_owner(_: &std::fs::Metadata, _: &std::fs::Metadata) -> bool {
     true
 }
 
-/// Whether another run has a file under way that will be in the same place.
-pub(super) fn has_rival(own: &Path, beginning: &str) -> bool {
+/// Whether another run is writing a staged file for the same place.
+pub(super) fn has_rival(own: &Path, begins: &str) -> bool {
     hidden_files(directory(own), PARTIAL).iter().any(|other| {
         let name = other.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        // After the file's name come sixteen digits and the ending.
-        let same = name.strip_prefix(beginning).is_some_and(|rest| rest.len() == 16 + 1 + PARTIAL.len());
-        same && other.file_name() != own.file_name()
+        is_hidden_name(&name, begins, PARTIAL)
+            && other.file_name() != own.file_name()
             && matches!(open_ours(other), Ok(Some(file)) if matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     })
 }

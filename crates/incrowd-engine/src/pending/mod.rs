@@ -1,9 +1,10 @@
-//! A file that is not there until it is finished: written beside its place under a name nobody can foresee, put in place by one
-//! rename. Files that belong together are put in place by a [journal](journal).
+//! Staged files. A file is written under a random hidden name in the directory of its target. One
+//! rename publishes it. Several files of one release are published with a [journal](journal).
 
 mod disk;
 mod journal;
 mod leftovers;
+mod secret;
 mod target;
 
 use std::fs::{File, TryLockError};
@@ -16,39 +17,43 @@ use std::time::Duration;
 use incrowd_core::{Error, Result};
 
 pub use disk::Writer;
-use journal::Journal;
 pub use journal::Note;
-pub use leftovers::{recover, recover_beside};
+use journal::Publication;
+pub use leftovers::{Recovery, recover, refuse_interrupted, unauthenticated_journals};
+use secret::Secret;
+pub use secret::configuration_directory;
 pub use target::Target;
 use target::{directory, is_ours};
 
-/// A file under way. Dropped before [`Pending::publish`], it leaves nothing behind; what a crash leaves is cleared away by the next
-/// run that writes into the directory.
+/// A staged file. It is removed if it is dropped before [`Pending::publish`]. If the process
+/// crashes, the next run that publishes into the directory removes the file.
 #[derive(Debug)]
 pub struct Pending {
     target: Target,
     staged: PathBuf,
     file: File,
-    /// How many of its bytes went past the system's cache.
+    /// The number of bytes that were written with direct I/O, bypassing the page cache.
     past: Arc<AtomicU64>,
-    /// What others may do with it once it is in place.
+    /// The permission bits of the published file.
     mode: u32,
-    /// Whether it is in place, or it is up to a journal to put it there.
+    /// Whether the file is published, or a journal is responsible for it. Then dropping must not
+    /// remove it.
     settled: bool,
 }
 
-/// For the eyes of its owner only.
+/// Permission bits: only the owner can read and write.
 const PRIVATE: u32 = 0o600;
 
-/// The files under way in this process. Whoever makes, publishes or removes one holds the list meanwhile.
+/// The staged files of this process. Code that creates, publishes or removes a staged file holds
+/// this lock meanwhile.
 static UNDER_WAY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn under_way() -> MutexGuard<'static, Vec<PathBuf>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every file under way, for a process that was told to stop and ends next: the list stays held, so whoever would
-/// make or publish a file now waits for the end.
+/// Removes all staged files of a process that is about to exit after a signal. The lock is never
+/// released, so that no thread can create or publish a file before the process exits.
 pub fn abandon_all() {
     let under_way = under_way();
     under_way.iter().for_each(|path| drop(disk::remove(path)));
@@ -58,19 +63,23 @@ pub fn abandon_all() {
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     let file = path.display();
     let says = match error.kind() {
-        ErrorKind::NotFound if directory(path).is_dir() => "no file can be made in its directory".to_owned(),
+        ErrorKind::NotFound if directory(path).is_dir() => {
+            "no file can be made in its directory".to_owned()
+        }
         ErrorKind::NotFound => "its directory does not exist".to_owned(),
         ErrorKind::NotADirectory => "part of its path is not a directory".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
         ErrorKind::StorageFull => "the disk is full".to_owned(),
         ErrorKind::QuotaExceeded => "the quota is used up".to_owned(),
-        ErrorKind::FileTooLarge => "it would be larger than a file may be here (see `ulimit -f`)".to_owned(),
+        ErrorKind::FileTooLarge => {
+            "it would be larger than a file may be here (see `ulimit -f`)".to_owned()
+        }
         _ => error.to_string(),
     };
     Error::resources(format!("cannot write `{file}`: {says}"))
 }
 
-/// Whether `path` is still the name of `file`.
+/// Whether `path` still names `file`.
 #[cfg(unix)]
 fn still_there(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -83,31 +92,34 @@ fn still_there(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// How the names of files under way end.
+/// The suffix of the names of staged files.
 const PARTIAL: &str = "incrowd-partial";
-/// Bytes of a file's name that are part of the name it has until it is in place.
+/// The maximum number of bytes of a target's name that its hidden names contain.
 const MOST_BYTES: usize = 180;
 
-/// How all hidden names for a file begin.
+/// The common prefix of all hidden names for a target.
 fn hidden(target: &Path) -> String {
-    let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let end = (0..=name.len().min(MOST_BYTES)).rev().find(|&end| name.is_char_boundary(end)).unwrap_or(0);
+    let name =
+        target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let end =
+        (0..=name.len().min(MOST_BYTES)).rev().find(|&end| name.is_char_boundary(end)).unwrap_or(0);
     format!(".{}.", &name[..end])
 }
 
-/// A hidden name for a file that nobody can foresee.
+/// An unpredictable hidden name for a target.
 fn unforeseen(target: &Path, ending: &str) -> PathBuf {
     target.with_file_name(format!("{}{:016x}.{ending}", hidden(target), rand::random::<u64>()))
 }
 
-/// Makes a file under a name of its own and locks it, so that others know that somebody is at work on it.
+/// Creates a file under a random name and locks it. The lock tells other processes that the file is
+/// in use.
 fn create_locked(target: &Path, ending: &str) -> std::io::Result<(PathBuf, File)> {
     loop {
         let path = unforeseen(target, ending);
         let file = disk::create_new(&path, true)?;
-        // Some file systems know no locks; then two runs must not be started at once.
+        // Some file systems do not support locks. There, the user must not start two runs at once.
         let locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-        // Before it was locked, another run may have taken it for a leftover.
+        // Before the lock was taken, another run may have removed the file as a leftover.
         if locked && still_there(&file, &path) {
             return Ok((path, file));
         }
@@ -115,28 +127,35 @@ fn create_locked(target: &Path, ending: &str) -> std::io::Result<(PathBuf, File)
     }
 }
 
-/// How often a file is begun if another run begins the same one at the same moment.
+/// The number of attempts if another run creates a staged file for the same target at the same
+/// time.
 const TRIES: u32 = 6;
 
 impl Pending {
-    /// Starts a file for `path`. Fails if it could not be put there, or if another run is writing it.
+    /// Creates a staged file for `path`. Fails if the file could not be published there, or if
+    /// another run is writing it.
     pub fn create(path: &Path) -> Result<Pending> {
         Self::at(&Target::decide(path)?)
     }
 
-    /// Starts a file where it was decided that it will be.
+    /// Creates a staged file for a target.
     pub fn at(target: &Target) -> Result<Pending> {
         let failed = |e: std::io::Error| unwritable(&target.shown, &e);
-        let place = directory(&target.path);
-        recover(place)?;
+        leftovers::clear_for(&target.path);
         for attempt in 1.. {
             let mut list = under_way();
             let mode = mode_of(&target.path).map_err(failed)?;
             let (staged, file) = create_locked(&target.path, PARTIAL).map_err(failed)?;
             list.push(staged.clone());
             drop(list);
-            let pending =
-                Pending { target: target.clone(), staged, file, past: Arc::default(), mode, settled: false };
+            let pending = Pending {
+                target: target.clone(),
+                staged,
+                file,
+                past: Arc::default(),
+                mode,
+                settled: false,
+            };
             if !leftovers::has_rival(&pending.staged, &hidden(&target.path)) {
                 return Ok(pending);
             }
@@ -149,12 +168,12 @@ impl Pending {
         Err(Error::resources(format!("another run is writing `{}`", target.shown.display())))
     }
 
-    /// Starts a file that only its owner will be able to read.
+    /// Creates a staged file that only its owner can read, also after publication.
     pub fn create_private(path: &Path) -> Result<Pending> {
         Ok(Self::create(path)?.private())
     }
 
-    /// The same for its owner's eyes only, even in its place.
+    /// Makes the file readable only for its owner, also after publication.
     #[must_use]
     pub fn private(mut self) -> Pending {
         self.mode = PRIVATE;
@@ -166,12 +185,12 @@ impl Pending {
         journal::path_for(&self.target.path)
     }
 
-    /// Where the file will be, as it was asked for.
+    /// The target path as the caller gave it.
     pub fn target(&self) -> &Path {
         &self.target.shown
     }
 
-    /// Where the file is until it is published.
+    /// The path of the file until it is published.
     pub fn path(&self) -> &Path {
         &self.staged
     }
@@ -182,51 +201,54 @@ impl Pending {
         Ok(Writer::new(file, self.staged.clone()))
     }
 
-    /// The same for a file that is empty and may become large.
+    /// A handle to write an empty file that may become large. It may use direct I/O.
     pub(crate) fn large_writer(&self) -> Result<Writer> {
         let file = self.file.try_clone().map_err(|e| unwritable(self.target(), &e))?;
         Ok(Writer::large(file, self.staged.clone(), self.past.clone()))
     }
 
-    /// Whether most of its bytes went past the system's cache, so that they are not found there.
+    /// Whether most bytes were written with direct I/O, so that the page cache does not have them.
     pub(crate) fn went_past(&self) -> bool {
         self.past.load(Ordering::Relaxed) > self.bytes() / 2
     }
 
-    /// How many bytes it has by now.
+    /// The current length in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.file.metadata().map_or(0, |known| known.len())
     }
 
-    /// Makes sure the bytes are on disk.
+    /// Flushes the bytes to disk.
     pub fn sync(&self) -> Result<()> {
         disk::sync(&self.file, &self.staged).map_err(|e| unwritable(self.target(), &e))
     }
 
-    /// Puts the file in place, replacing what was there, all at once.
+    /// Publishes the file: atomically replaces the target.
     pub fn publish(mut self) -> Result<()> {
         self.sync()?;
         let mut list = under_way();
-        // Rather too few may read it than none.
-        disk::set_mode(&self.staged, self.mode).ok();
         disk::rename(&self.staged, &self.target.path).map_err(|e| unwritable(self.target(), &e))?;
         self.settled = true;
         list.retain(|path| *path != self.staged);
+        // The final permissions are set after the rename, because a staged file must stay private.
+        // If this fails, the file has too few readers, not too many.
+        disk::set_mode(&self.file, &self.target.path, self.mode).ok();
         disk::sync_directory(directory(&self.target.path)).ok();
         Ok(())
     }
 
-    /// Puts the file in place unless something is there; whether it did.
+    /// Publishes the file unless the target exists. Returns whether it did.
     pub fn publish_new(self) -> Result<bool> {
         self.sync()?;
         let _list = under_way();
-        disk::set_mode(&self.staged, self.mode).ok();
         let linked = disk::link(&self.staged, &self.target.path);
+        if linked.is_ok() {
+            disk::set_mode(&self.file, &self.target.path, self.mode).ok();
+        }
         disk::sync_directory(directory(&self.target.path)).ok();
         match linked {
             Ok(()) => Ok(true),
             Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(false),
-            // Some file systems know no links.
+            // Some file systems do not support hard links.
             Err(_) if !self.target.path.exists() => {
                 drop(_list);
                 self.publish().map(|()| true)
@@ -235,8 +257,8 @@ impl Pending {
         }
     }
 
-    /// Puts files in place that belong together, and adds lines to files that tell of them: all of that, or nothing. The journal
-    /// is written first; whoever comes after a crash does what it says.
+    /// Publishes several files together and adds lines to ledgers: all of that, or nothing. The
+    /// journal is written first. After a crash [`recover`] completes the publication.
     pub fn publish_all(mut files: Vec<Pending>, notes: &[Note], journal: &Path) -> Result<()> {
         for file in &files {
             file.sync()?;
@@ -244,15 +266,16 @@ impl Pending {
         let mut list = under_way();
         let shown = files.first().map(|file| file.target().to_owned()).unwrap_or_default();
         let failed = |e: std::io::Error| unwritable(&shown, &e);
-        let written = Journal::write(journal, &files, notes).map_err(failed)?;
-        let done = written.forward().map_err(failed);
+        let secret = Secret::read_or_make()?;
+        let publication = Publication::begin(journal, &files, notes, &secret).map_err(failed)?;
+        let done = publication.forward().map_err(failed);
         let settled = match &done {
             Ok(()) => {
-                // What is left over is cleared away by whoever comes next.
-                written.finish().ok();
+                // If this fails, the next recovery removes the remaining files.
+                publication.finish().ok();
                 true
             }
-            Err(_) => written.undo().is_err(),
+            Err(_) => publication.undo().is_err(),
         };
         for file in files.iter_mut().filter(|_| settled) {
             file.settled = true;
@@ -261,7 +284,7 @@ impl Pending {
         drop(list);
         done.map_err(|error| match settled {
             true => error.help(
-                "some files are in place and some are not; the next incrowd command about them puts that right",
+                "some files are in place and some are not; `incrowd recover` in that directory puts that right",
             ),
             false => error,
         })
@@ -278,19 +301,20 @@ impl Drop for Pending {
     }
 }
 
-/// What is said of a file that could not be written.
+/// The error for a file that could not be written.
 pub fn write_failed(path: &Path, error: &std::io::Error) -> Error {
     unwritable(path, error)
 }
 
-/// What others will be allowed to do with a file: what they were allowed with ours that it replaces, otherwise what the umask says.
+/// The permission bits of a published file: those of the replaced file if it belongs to this user,
+/// otherwise those that the umask gives.
 #[cfg(unix)]
 fn mode_of(target: &Path) -> std::io::Result<u32> {
     use std::os::unix::fs::MetadataExt;
     match std::fs::symlink_metadata(target) {
         Ok(found) if found.is_file() && is_ours(&found) => Ok(found.mode() & 0o777),
         _ => {
-            // Nobody can ask for the umask without changing it, but everybody can see what it does to an empty file.
+            // The umask cannot be read without changing it. So its effect on an empty file is read.
             let path = unforeseen(target, PARTIAL);
             let seen = disk::create_new(&path, false)?.metadata().map(|found| found.mode() & 0o777);
             disk::remove(&path).ok();
@@ -346,13 +370,18 @@ mod tests {
         use std::os::unix::fs::FileExt;
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("out.csv");
-        // Some open the file just before another, who has the lock, puts it in place or removes it.
+        // A thread may open the file just before another thread, which has the lock, publishes or
+        // removes it.
         let run = |mark: [u8; 1]| {
             let mut published = Vec::new();
             for round in 1..=400 {
                 let Ok(pending) = Pending::create(&target) else { continue };
                 pending.writer().unwrap().write_all(&mark).unwrap();
-                assert_eq!(std::fs::read(pending.path()).ok(), Some(mark.to_vec()), "another file is there");
+                assert_eq!(
+                    std::fs::read(pending.path()).ok(),
+                    Some(mark.to_vec()),
+                    "another file is there"
+                );
                 if round % 20 == 0 {
                     published.push(File::open(pending.path()).unwrap());
                     pending.publish().unwrap();
@@ -361,7 +390,9 @@ mod tests {
             (mark, published)
         };
         let runs = std::thread::scope(|scope| {
-            [*b"a", *b"b", *b"c"].map(|mark| scope.spawn(move || run(mark))).map(|run| run.join().unwrap())
+            [*b"a", *b"b", *b"c"]
+                .map(|mark| scope.spawn(move || run(mark)))
+                .map(|run| run.join().unwrap())
         });
         for (mark, published) in runs {
             for file in published {

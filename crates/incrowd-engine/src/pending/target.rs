@@ -1,5 +1,5 @@
-//! Where a file will be: decided once, before any long work. What is written replaces a file or comes where nothing is; a device, a
-//! named pipe or a socket is never replaced.
+//! The target path of a file, resolved once, before any long work. A published file replaces a
+//! regular file or creates a new one. A device, a named pipe or a socket is never replaced.
 
 use std::fs::Metadata;
 use std::io::ErrorKind;
@@ -9,24 +9,29 @@ use incrowd_core::{Error, Result};
 
 use super::unwritable;
 
-/// The place of a file. A link to a file stands for that file, as it was when the place was decided.
+/// The target of a file. A symbolic link is resolved when the target is made; later changes of the
+/// link have no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     pub(super) path: PathBuf,
-    /// What somebody called it.
+    /// The path as the caller gave it, for messages.
     pub(super) shown: PathBuf,
 }
 
-/// Links in a row that are followed.
+/// The maximum length of a chain of symbolic links.
 const MOST_LINKS: usize = 40;
 
 impl Target {
-    /// Decides where a file will be, or says why it cannot be there.
+    /// Resolves a path. Returns an error if the file cannot be published there.
     pub fn decide(shown: &Path) -> Result<Target> {
-        let refused =
-            |what: &str, help: &str| Err(Error::job(format!("`{}` {what}", shown.display())).help(help));
+        let refused = |what: &str, help: &str| {
+            Err(Error::job(format!("`{}` {what}", shown.display())).help(help))
+        };
+        crate::file_id::check_write(shown)?;
+        crate::source::table_format::check_write(shown)?;
         let mut path = shown.to_owned();
-        // Of a link into `/proc` the system knows more than its text says.
+        // `metadata` follows links in the kernel. The text of a link into `/proc`, such as
+        // `pipe:[123]`, is not a path that could be followed below.
         if let Some(kind) = std::fs::metadata(shown).ok().and_then(|found| strange(&found)) {
             return refused(&format!("is {kind} and cannot be replaced"), "name a file");
         }
@@ -63,18 +68,18 @@ impl Target {
         refused("is a link that leads nowhere", "name a file")
     }
 
-    /// Where the file will be.
+    /// The resolved path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// The directory a file is in.
+/// The directory of a file.
 pub(super) fn directory(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// What something is that is neither a file nor a directory nor a link.
+/// The kind of a special file. `None` for a regular file, a directory or a symbolic link.
 fn strange(found: &Metadata) -> Option<&'static str> {
     #[cfg(unix)]
     {
@@ -111,14 +116,17 @@ mod owners {
         found.uid() == own_user()
     }
 
-    /// In a directory such as /tmp everybody may make files, and only their owners may replace them.
+    /// Whether this user may replace a file. In a sticky directory such as /tmp everybody may
+    /// create files, but only a file's owner may replace it.
     pub(super) fn may_replace(found: &Metadata, directory: &Path) -> bool {
         let Ok(around) = std::fs::metadata(directory) else { return true };
         let us = own_user();
         us == 0 || around.mode() & STICKY == 0 || found.uid() == us || around.uid() == us
     }
 
-    /// A link counts if its maker could do whatever it leads to: ourselves, root, or the only one who may write here.
+    /// Whether a symbolic link is followed. It is if this user or root owns it, if no other user
+    /// may write to the directory, or if the directory is sticky and its owner made the link. Such
+    /// users could replace the target anyway.
     pub(super) fn is_trusted(found: &Metadata, directory: &Path) -> bool {
         let Ok(around) = std::fs::metadata(directory) else { return false };
         let alone = around.mode() & OTHERS_WRITE == 0;

@@ -1,5 +1,5 @@
-//! From counts of typed values to a folded table. Values become texts here, by the code that reads Parquet: two values are one if
-//! their texts are, as for any other table.
+//! Folds counts of typed values. The code that reads Parquet converts values to texts. So two
+//! values are equal if their texts are equal, as for any other table.
 
 use std::sync::Mutex;
 
@@ -13,26 +13,26 @@ use super::persons::RowPersons;
 use super::weights::RowWeights;
 use super::{Asked, PersonColumn, Remote, Rows};
 use crate::FoldSpec;
-use crate::beside::{Beside, Seen};
 use crate::intern::{Cache, Interner};
+use crate::record_values::{ExaminedColumns, RecordValues};
 use crate::source::{Batches, Place, Records, Source, Trouble, Worker};
 
-/// The row of what is left out.
+/// Marks a counted row that is dropped.
 pub(crate) const DROPPED: u32 = u32::MAX;
 
-/// A fold of counts.
+/// The fold of counted rows.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     pub(crate) folded: Folded,
-    /// For each counted row its row of the fold, or [`DROPPED`].
+    /// For each counted row, its row in the fold, or [`DROPPED`].
     pub(crate) of_row: Vec<u32>,
-    /// How many records each counted row has.
+    /// The number of records of each counted row.
     pub(crate) records: Vec<u64>,
-    /// The numbers under which the rows are kept, if they are.
+    /// The index of each row in the other system, if that system keeps the rows.
     pub(crate) kept: Vec<i64>,
 }
 
-/// A batch of counted rows as codes.
+/// A batch of counted rows, as codes.
 struct Batch {
     place: Place,
     codes: Vec<u32>,
@@ -69,8 +69,9 @@ impl Worker for Reader<'_> {
                     Some(code) => code,
                     None => {
                         let dictionary = self.dictionaries[slot].lock();
-                        let code =
-                            dictionary.expect("no worker panics while it holds a dictionary").intern(text);
+                        let code = dictionary
+                            .expect("no worker panics while it holds a dictionary")
+                            .intern(text);
                         self.caches[slot].put(text, code);
                         code
                     }
@@ -92,8 +93,14 @@ impl Worker for Reader<'_> {
 }
 
 impl Counted {
-    /// Folds counted rows: the columns of `spec`, then the number of records, then perhaps the number of the row.
-    pub(crate) fn new(name: &str, rows: Rows, spec: &FoldSpec, progress: &dyn Progress) -> Result<Counted> {
+    /// Folds counted rows. Their columns are those of `spec`, then the number of records, then
+    /// optionally the index of the row.
+    pub(crate) fn new(
+        name: &str,
+        rows: Rows,
+        spec: &FoldSpec,
+        progress: &dyn Progress,
+    ) -> Result<Counted> {
         let (schema, batches) = rows;
         let width = spec.columns.len();
         let numbered = schema.fields().len() == width + 2;
@@ -101,7 +108,8 @@ impl Counted {
             return Err(Error::bug("a system counted other columns than it was asked for"));
         }
         let source = Source::of_batches(&Batches::new(name, schema, batches)?)?;
-        let dictionaries: Vec<Mutex<Interner>> = (0..width).map(|_| Mutex::new(Interner::new())).collect();
+        let dictionaries: Vec<Mutex<Interner>> =
+            (0..width).map(|_| Mutex::new(Interner::new())).collect();
         let worker = || Reader {
             dictionaries: &dictionaries,
             caches: (0..width).map(|_| Cache::new(&spec.missing)).collect(),
@@ -111,8 +119,9 @@ impl Counted {
             batches: Vec::new(),
         };
         let wanted: Vec<usize> = (0..source.columns().len()).collect();
-        let scan = source.scan(&wanted, worker, progress, || {})?;
-        let marker = scan.workers.iter().map(|worker| worker.marker).min().unwrap_or(spec.missing.len());
+        let scan = source.scan(&wanted, worker, progress)?;
+        let marker =
+            scan.workers.iter().map(|worker| worker.marker).min().unwrap_or(spec.missing.len());
         let numbers: Vec<Vec<u64>> = scan
             .workers
             .iter()
@@ -133,7 +142,8 @@ impl Counted {
                 let codes = &batch.codes[row * width..(row + 1) * width];
                 folded.read += records;
                 counted.records.push(records);
-                let absent = codes.iter().zip(&mut folded.missing).filter(|(code, _)| **code == MISSING);
+                let absent =
+                    codes.iter().zip(&mut folded.missing).filter(|(code, _)| **code == MISSING);
                 let lacks = absent.map(|(_, missing)| *missing += records).count() > 0;
                 if lacks && spec.drop_missing {
                     folded.dropped_missing += records;
@@ -162,7 +172,7 @@ impl Counted {
         Ok(counted)
     }
 
-    /// The same of rows that say whose the records are.
+    /// Folds counted rows with persons.
     pub(crate) fn with_persons(
         name: &str,
         rows: Rows,
@@ -175,7 +185,7 @@ impl Counted {
         Ok(counted)
     }
 
-    /// The same of rows that say how many people the records stand for.
+    /// Folds counted rows with sampling weights.
     pub(crate) fn with_weights(
         name: &str,
         rows: Rows,
@@ -189,13 +199,13 @@ impl Counted {
     }
 }
 
-/// Folds a table that another system holds, and asks who is alone in columns `beside`.
+/// Folds a table of another system, and counts the unique records on the columns `beside`.
 pub(crate) fn fold(
     remote: &dyn Remote,
     spec: &FoldSpec,
-    beside: Beside<'_>,
+    beside: ExaminedColumns<'_>,
     progress: &dyn Progress,
-) -> Result<(Folded, Seen)> {
+) -> Result<(Folded, RecordValues)> {
     let plain = || Counted::new(remote.name(), remote.count(&spec.columns)?, spec, progress);
     let persons = |person: Option<PersonColumn<'_>>| {
         let rows = remote.count_persons(&spec.columns, person)?;
@@ -226,10 +236,10 @@ pub(crate) fn fold(
     Ok((folded, look(remote, beside)?))
 }
 
-/// Who is alone in each of some columns, and in all of them together.
-fn look(remote: &dyn Remote, beside: Beside<'_>) -> Result<Seen> {
+/// Counts the records that are unique on each of some columns, and on all of them together.
+fn look(remote: &dyn Remote, beside: ExaminedColumns<'_>) -> Result<RecordValues> {
     if beside.columns.is_empty() {
-        return Ok(Seen::default());
+        return Ok(RecordValues::default());
     }
     let mut sets: Vec<Vec<String>> = beside.columns.iter().map(|name| vec![name.clone()]).collect();
     if sets.len() > 1 {
@@ -243,14 +253,17 @@ fn look(remote: &dyn Remote, beside: Beside<'_>) -> Result<Seen> {
         return Err(Error::bug("a system counted other columns than it was asked for"));
     }
     let together = if sets.len() > 1 { once.pop() } else { None };
-    let column =
-        |name: &String| CodedColumn { name: name.clone(), texts: PackedTexts::unnamed(1), codes: Vec::new() };
+    let column = |name: &String| CodedColumn {
+        name: name.clone(),
+        texts: PackedTexts::unnamed(1),
+        codes: Vec::new(),
+    };
     let columns = beside.columns.iter().map(column).collect();
-    Ok(Seen {
+    Ok(RecordValues {
         table: Columnar { columns, records: 0 },
         once: Some(once),
         together,
         people,
-        ..Seen::default()
+        ..RecordValues::default()
     })
 }

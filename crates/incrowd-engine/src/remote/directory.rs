@@ -1,4 +1,5 @@
-//! Releases that are directories: they appear, or take the place of an older one, by one act of the file system.
+//! Releases that are directories. They are published, or replace an older release, by one atomic
+//! operation of the file system.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -10,7 +11,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
     Error::resources(format!("cannot put `{}` in place: {error}", path.display()))
 }
 
-/// Writes what the system still holds of a directory to the disk.
+/// Flushes the files of a directory to disk.
 fn sync(directory: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
@@ -19,7 +20,7 @@ fn sync(directory: &Path) -> std::io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
-/// Exchanges two directories by one act; `false` where the file system has no such act.
+/// Exchanges two directories atomically. Returns `false` if the file system does not support that.
 #[cfg(target_os = "linux")]
 fn exchange(one: &Path, other: &Path) -> std::io::Result<bool> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -36,13 +37,16 @@ fn exchange(_: &Path, _: &Path) -> std::io::Result<bool> {
     Ok(false)
 }
 
-/// Puts a directory in its place, which is on the same file system. What was there comes to where it was: whoever calls removes it.
-/// Where two directories cannot be exchanged by one act, there is a moment without either, never one with a part of either.
+/// Publishes a staged directory on the same file system. An existing directory is moved to the
+/// staged path, and the caller removes it. If the file system cannot exchange directories
+/// atomically, the target is absent for a moment. It never has a part of either directory.
 pub fn put_directory(staged: &Path, target: &Path) -> Result<()> {
     let told = |e: std::io::Error| failed(target, &e);
     sync(staged).map_err(told)?;
     match std::fs::symlink_metadata(target) {
-        Err(e) if e.kind() == ErrorKind::NotFound => std::fs::rename(staged, target).map_err(told)?,
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            std::fs::rename(staged, target).map_err(told)?
+        }
         Err(e) => return Err(told(e)),
         Ok(_) if exchange(staged, target).map_err(told)? => {}
         Ok(_) => {
@@ -51,9 +55,12 @@ pub fn put_directory(staged: &Path, target: &Path) -> Result<()> {
             let aside = PathBuf::from(aside);
             std::fs::rename(target, &aside).map_err(told)?;
             if let Err(e) = std::fs::rename(staged, target) {
-                // Back as it was; if that fails too, both are where the message says.
+                // Restores the old directory. If that fails too, the message names both paths.
                 std::fs::rename(&aside, target).map_err(|_| {
-                    let error = Error::resources(format!("cannot put `{}` in place: {e}", target.display()));
+                    let error = Error::resources(format!(
+                        "cannot put `{}` in place: {e}",
+                        target.display()
+                    ));
                     error.help(format!("the release that was there is `{}`", aside.display()))
                 })?;
                 return Err(told(e));

@@ -1,4 +1,5 @@
-//! Parts that are planned where they are kept: what such a part has to know of the whole table, and what is answered.
+//! Planning of parts in the system that keeps them: the data of the whole table that a part needs,
+//! and the result.
 
 use std::sync::Arc;
 
@@ -12,24 +13,25 @@ use super::parts::Parting;
 use super::{Asked, Remote, RemotePlan, RemoteStore, Rows};
 use crate::{Places, Receipt};
 
-/// What a part has to know of the whole table.
+/// The data of the whole table that planning a part needs.
 #[derive(Clone, Debug)]
 pub struct Whole {
-    /// For each column its name, and its texts in the order of their codes: `text`, and whether it has a place on the line of the
-    /// column, `line`. The first is the missing value.
+    /// For each column its name and a table of its texts in the order of their codes: `text`, and
+    /// `line`, which is true if the text is a value of the column's domain. The first text is the
+    /// missing value.
     pub columns: Vec<(String, Rows)>,
-    /// What stands for a missing value, if one occurs.
+    /// The text that marks a missing value, if one occurs.
     pub marker: Option<String>,
 }
 
 /// The plan of a part.
 #[derive(Clone, Debug)]
 pub struct PlannedPart {
-    /// What is published.
+    /// The plan for the other system.
     pub plan: RemotePlan,
-    /// How many records that is.
+    /// The numbers of published and suppressed records.
     pub receipt: Receipt,
-    /// What else is known of it, for whoever puts parts together.
+    /// Additional information for the caller that combines the parts.
     pub known: String,
 }
 
@@ -40,12 +42,14 @@ impl Whole {
         let schema = Arc::new(Schema::new(fields.to_vec()));
         let rows = |(column, line): (&FoldedColumn, &Vec<bool>)| {
             let texts = StringArray::from_iter_values(&column.texts);
-            let arrays: Vec<ArrayRef> = vec![Arc::new(texts), Arc::new(BooleanArray::from(line.clone()))];
+            let arrays: Vec<ArrayRef> =
+                vec![Arc::new(texts), Arc::new(BooleanArray::from(line.clone()))];
             let batch = RecordBatch::try_new(schema.clone(), arrays);
             let batch = batch.map_err(|e| Error::bug(format!("texts do not fit: {e}")))?;
             Ok((column.name.clone(), (schema.clone(), vec![batch])))
         };
-        let columns = parting.columns.iter().zip(&parting.lines).map(rows).collect::<Result<_>>()?;
+        let columns =
+            parting.columns.iter().zip(&parting.lines).map(rows).collect::<Result<_>>()?;
         Ok(Whole { columns, marker: marker.map(str::to_owned) })
     }
 
@@ -68,7 +72,7 @@ impl Whole {
     }
 }
 
-/// A place for a plan that goes nowhere.
+/// A store that discards everything, for planning only.
 #[derive(Debug)]
 struct NoStore;
 
@@ -97,25 +101,27 @@ impl RemoteStore for NoStore {
 }
 
 impl RemoteEngine {
-    /// An engine for one part, [folded](crate::Engine::fold_part) as number 0, with nothing but its rows and what it has to know of the
-    /// whole table. Of `remote` only the columns are asked.
+    /// Makes an engine for one part, which is [folded](crate::Engine::fold_part) as number 0. It
+    /// has only the rows of the part and the data of the whole table. It uses only the schema of
+    /// `remote`.
     pub fn of_part(remote: Arc<dyn Remote>, whole: &Whole, rows: Rows) -> Result<RemoteEngine> {
         let (columns, lines) = whole.columns()?;
         let mut engine = RemoteEngine::new(remote, Box::new(NoStore))?;
         let parts = vec![Vec::new()];
-        engine.parting = Some(Parting { columns, lines, parts, alone: Some(rows.1), ..Parting::default() });
+        engine.parting =
+            Some(Parting { columns, lines, parts, alone: Some(rows.1), ..Parting::default() });
         engine.places = 1;
         Ok(engine)
     }
 
-    /// What was staged of that part.
+    /// Takes the plan that was staged for that part.
     pub fn plan_of_part(&mut self) -> Result<(RemotePlan, Receipt)> {
         let parting = self.parting.take();
         let planned = parting.and_then(|parting| parting.plan.map(|plan| (plan, parting.receipt)));
         planned.ok_or_else(|| Error::bug("the part was not staged"))
     }
 
-    /// Has all parts but the first planned by the system that keeps them.
+    /// Starts planning all parts except the first in the system that keeps them.
     pub(crate) fn plan_elsewhere(&mut self, marker: Option<&str>) -> Result<()> {
         let Some(parting) = &self.parting else { return Err(Error::bug("nothing was parted")) };
         let whole = Whole::new(parting, marker)?;
@@ -123,12 +129,15 @@ impl RemoteEngine {
         self.parts_of()?.plan(&others, &whole)
     }
 
-    /// Keeps the plan of such a part.
+    /// Takes the plan of a part that the other system planned.
     pub(crate) fn take_planned(&mut self, part: usize) -> Result<String> {
-        let number = part.checked_sub(1).ok_or_else(|| Error::bug("the first part is planned here"))?;
+        let number =
+            part.checked_sub(1).ok_or_else(|| Error::bug("the first part is planned here"))?;
         let PlannedPart { plan, receipt, known } = self.parts_of()?.planned(number)?;
         if plan.records != receipt.published {
-            return Err(Error::bug("the plan of a part has another number of records than it says"));
+            return Err(Error::bug(
+                "the plan of a part has another number of records than it says",
+            ));
         }
         self.parts_of()?.keep(&plan)?;
         if let Some(parting) = &mut self.parting {

@@ -1,4 +1,4 @@
-//! The engine for tables that another system holds.
+//! The engine for tables of another system.
 
 use std::sync::Arc;
 
@@ -7,32 +7,40 @@ use incrowd_core::{Error, Folded, Plan, Progress, Result};
 use super::counted::Counted;
 use super::parts::{Parting, RemoteParts, Surveyed};
 use super::{Asked, Remote, RemoteStore, slots};
-use crate::beside::Beside;
 use crate::embedded::published_type;
+use crate::record_values::ExaminedColumns;
 use crate::source::{Batches, Source};
 use crate::store::Places;
 use crate::{Engine, FoldSpec, Output, ReadBack, Receipt, Shape};
 
-/// An engine that lets another system count and write.
+/// An engine that delegates counting and writing to another system.
 #[derive(Debug)]
 pub struct RemoteEngine {
     pub(super) remote: Arc<dyn Remote>,
     source: Source,
     pub(super) store: Box<dyn RemoteStore>,
-    /// The last fold, if its rows are kept.
+    /// The last fold, if the other system keeps its rows.
     pub(super) last: Option<Counted>,
     shapes: Vec<Shape>,
-    /// How many tables there is a place for.
+    /// The number of claimed places for tables.
     pub(super) places: usize,
-    /// The parts in which the table is planned, if it is.
+    /// The state of planning in parts, if the table is planned in parts.
     pub(super) parting: Option<Parting>,
 }
 
 impl RemoteEngine {
-    /// Takes a table of another system and lets it keep releases.
+    /// Makes an engine for a table and a store of another system.
     pub fn new(remote: Arc<dyn Remote>, store: Box<dyn RemoteStore>) -> Result<RemoteEngine> {
         let source = Source::of_batches(&Batches::remote(remote.clone()))?;
-        Ok(RemoteEngine { remote, source, store, last: None, shapes: Vec::new(), places: 0, parting: None })
+        Ok(RemoteEngine {
+            remote,
+            source,
+            store,
+            last: None,
+            shapes: Vec::new(),
+            places: 0,
+            parting: None,
+        })
     }
 
     pub(super) fn name(&self) -> &str {
@@ -43,7 +51,7 @@ impl RemoteEngine {
         self.remote.repeating(&spec.glance, &spec.missing)
     }
 
-    /// Whether everybody is published or suppressed.
+    /// Checks that each record is either published or suppressed.
     fn adds_up(&self, receipt: Receipt, records: u64) -> Result<()> {
         match receipt.published + receipt.suppressed == records {
             true => Ok(()),
@@ -62,10 +70,10 @@ impl Engine for RemoteEngine {
 
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
         progress.step("counting", None);
-        // Whose records they are, and how many people they stand for, is asked again of what is written, so they are read again as if
-        // they carried something.
+        // With persons or sampling weights, the other system must keep the rows, as for passthrough
+        // columns. The written table is verified with them.
         let asked = Asked::of(spec);
-        let keeps = spec.replay || !matches!(asked, Asked::Nothing);
+        let keeps = !spec.passthrough.is_empty() || !matches!(asked, Asked::Nothing);
         let rows = match keeps {
             true => self.store.count_and_keep(&spec.columns, asked)?,
             false => self.remote.count(&spec.columns)?,
@@ -81,7 +89,7 @@ impl Engine for RemoteEngine {
             counted.folded.repeating = self.remote.repeating(&spec.glance, &spec.missing)?;
         }
         let folded = counted.folded.clone();
-        // What is kept of it is where the rows went; the texts are in the plan.
+        // Only the mapping of rows is needed later. The plan has the texts.
         counted.folded = Folded::default();
         self.last = keeps.then_some(counted);
         Ok(folded)
@@ -125,7 +133,7 @@ impl Engine for RemoteEngine {
         RemoteEngine::write_parts(self)
     }
 
-    /// Records have no place in a table that is counted elsewhere.
+    /// The other system does not order records, so they have no position.
     fn locate(&self, _: &str, _: &str) -> Result<Option<String>> {
         Ok(None)
     }
@@ -160,7 +168,8 @@ impl Engine for RemoteEngine {
                 parting.plan = Some(remote);
                 return Ok(receipt);
             }
-            let parts = self.store.parts().ok_or_else(|| Error::bug("this system does not part tables"))?;
+            let parts =
+                self.store.parts().ok_or_else(|| Error::bug("this system does not part tables"))?;
             parts.keep(&remote)?;
             return Ok(receipt);
         }
@@ -178,7 +187,7 @@ impl Engine for RemoteEngine {
         &self,
         table: usize,
         columns: &[String],
-        beside: Beside<'_>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let source = Source::of_batches(&Batches::remote(self.store.open(table)?))?;

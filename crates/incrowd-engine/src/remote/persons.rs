@@ -1,5 +1,6 @@
-//! Whose records counted rows have. The system that holds the table has a number for each person, drawn for this run; here it becomes
-//! a code. Records that name nobody are persons of their own.
+//! Persons of counted rows. The system that holds the table draws a random number for each person
+//! and run. Here the number becomes a code. Each record without a person counts as a separate
+//! person.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
@@ -12,14 +13,13 @@ use incrowd_core::{Error, FoldedPersons, MISSING, Result};
 use super::Rows;
 use super::counted::{Counted, DROPPED};
 use crate::FoldSpec;
-use crate::fold::name_persons;
 
-/// The column that says whose record it is, and the texts that name nobody there.
+/// The column that identifies persons, and the texts that mean a missing person.
 #[derive(Clone, Copy, Debug)]
 pub struct PersonColumn<'a> {
-    /// Its name.
+    /// The name of the column.
     pub name: &'a str,
-    /// The texts that count as missing. A null always does.
+    /// The texts that mean a missing value. A null is always missing.
     pub missing: &'a [String],
 }
 
@@ -32,13 +32,14 @@ impl PersonColumn<'_> {
 /// The persons of counted rows, in the order of the rows.
 #[derive(Debug, Default)]
 pub(super) struct RowPersons {
-    /// How many records of each row name nobody.
+    /// For each row, the number of records without a person.
     unnamed: Vec<u64>,
-    /// Where the persons of each row end.
+    /// For each row, the end of its persons in `held`.
     ends: Vec<usize>,
-    /// The code of each person of each row, from 1 on, and her records there.
+    /// For each person of each row, the code, counted from 1, and the number of records in that
+    /// row.
     held: Vec<(u32, u64)>,
-    /// How many different persons there are.
+    /// The number of distinct persons.
     named: u32,
 }
 
@@ -64,7 +65,7 @@ pub(super) fn integers(array: &ArrayRef) -> Result<&[i64]> {
 }
 
 impl RowPersons {
-    /// Takes the last two columns off counted rows.
+    /// Splits the last two columns off counted rows.
     pub(super) fn split((schema, batches): Rows) -> Result<(Rows, RowPersons)> {
         let width = schema.fields().len().checked_sub(2).ok_or_else(odd)?;
         let others = std::sync::Arc::new(Schema::new(schema.fields()[..width].to_vec()));
@@ -95,7 +96,7 @@ impl RowPersons {
         Ok(((others, left), persons))
     }
 
-    /// The persons of the fold that these rows became.
+    /// The persons of the fold of these rows.
     pub(super) fn fold(self, counted: &Counted) -> Result<FoldedPersons> {
         if counted.of_row.len() != self.ends.len() || self.unnamed.len() != self.ends.len() {
             return Err(odd());
@@ -107,14 +108,15 @@ impl RowPersons {
             next.push(start);
             start += records as usize;
         }
-        // Where nobody is named the code is that of a missing value.
+        // A record without a person has the code of a missing value.
         let mut codes = vec![MISSING; start];
         let (mut from, mut unnamed) = (0, 0);
         for (row, &to) in self.ends.iter().enumerate() {
             let own = &self.held[from..to];
             from = to;
             unnamed += self.unnamed[row];
-            if own.iter().map(|(_, records)| records).sum::<u64>() + self.unnamed[row] != counted.records[row]
+            if own.iter().map(|(_, records)| records).sum::<u64>() + self.unnamed[row]
+                != counted.records[row]
             {
                 return Err(Error::bug("the records of persons are not those of their rows"));
             }
@@ -140,6 +142,22 @@ fn too_many() -> Error {
     Error::resources("the table has more persons than can be counted").at("input.person")
 }
 
+/// Assigns codes to persons from 0 on: first the `named` persons with a name, then one per record
+/// without a name. `unnamed` is the number of records without a name that were read.
+fn name_persons(mut codes: Vec<u32>, weights: &[u64], named: u32, unnamed: u64) -> FoldedPersons {
+    let mut fresh = 0;
+    for code in &mut codes {
+        *code = if *code == MISSING {
+            fresh += 1;
+            named + fresh - 1
+        } else {
+            *code - 1
+        };
+    }
+    let read = u64::from(named) + unnamed;
+    FoldedPersons { read, unnamed: u64::from(fresh), ..FoldedPersons::of_codes(codes, weights) }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -150,12 +168,13 @@ mod tests {
 
     use super::*;
 
-    /// Rows of records, unnamed and persons.
+    /// Builds rows from the number of records, the number of unnamed records, and the persons.
     fn rows(own: &[(i64, i64, &[i64])]) -> Rows {
         let mut lists = ListBuilder::new(Int64Builder::new());
         own.iter().for_each(|(.., held)| lists.append_value(held.iter().map(|&n| Some(n))));
-        let numbers =
-            |of: fn(&(i64, i64, &[i64])) -> i64| Arc::new(Int64Array::from_iter_values(own.iter().map(of)));
+        let numbers = |of: fn(&(i64, i64, &[i64])) -> i64| {
+            Arc::new(Int64Array::from_iter_values(own.iter().map(of)))
+        };
         let arrays: Vec<ArrayRef> =
             vec![numbers(|row| row.0), numbers(|row| row.1), Arc::new(lists.finish())];
         let fields = ["records", "unnamed", "held"].into_iter().zip(&arrays);
@@ -164,7 +183,11 @@ mod tests {
         (schema.clone(), vec![RecordBatch::try_new(schema, arrays).unwrap()])
     }
 
-    fn folded(own: &[(i64, i64, &[i64])], of_row: &[u32], weights: &[u64]) -> Result<FoldedPersons> {
+    fn folded(
+        own: &[(i64, i64, &[i64])],
+        of_row: &[u32],
+        weights: &[u64],
+    ) -> Result<FoldedPersons> {
         let (left, persons) = RowPersons::split(rows(own))?;
         assert_eq!(left.0.fields().len(), 1);
         let mut counted = Counted { of_row: of_row.to_vec(), ..Counted::default() };
@@ -175,7 +198,8 @@ mod tests {
 
     #[test]
     fn persons_of_pieces_come_to_their_row() {
-        // Person -5 in both rows, 9 in a row that is left out, and three records of nobody, one of them left out.
+        // Person -5 is in both rows. Person 9 is in a dropped row. Three records have no person;
+        // one of them is dropped.
         let own: [(i64, i64, &[i64]); 4] =
             [(3, 1, &[-5, 2]), (2, 0, &[7, 1, -5, 1]), (2, 1, &[9, 1]), (1, 1, &[])];
         let persons = folded(&own, &[0, 1, DROPPED, 0], &[4, 2]).unwrap();

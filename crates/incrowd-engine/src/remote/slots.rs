@@ -1,8 +1,9 @@
-//! What a plan says of records, as tables for another system.
+//! Converts a plan to tables for another system.
 //!
-//! A *look* is what is published of a record: the cells of its group and its sensitive values. Without carried columns the looks
-//! with their numbers of records are the whole release. With carried columns, or if it is asked whose the records are, each kept row
-//! has *slots*: so many of its records, in an order that is drawn once for all of them, have this look.
+//! A *look* is one distinct combination of published cells: the cells of a group and the sensitive
+//! values. Without passthrough columns, the looks with their numbers of records are the whole
+//! release. With passthrough columns, persons or sampling weights, each kept row has *slots*. The
+//! records of a row are put in random order once. A slot assigns a look to an interval of them.
 
 use std::sync::Arc;
 
@@ -16,35 +17,38 @@ use super::counted::{Counted, DROPPED};
 use super::{FIRST, FROM, LOOK, RANK, RECORDS, ROW, RemotePlan, TO, WHOLE};
 use crate::cells::{Cells, Texts, ranks};
 use crate::order::generator;
-use crate::shares::Shares;
+use crate::records::assign::Draws;
 use crate::sink::{Block, Renderer, Rows};
 use crate::source::Format;
-use crate::withheld_draw::{Fate, WithheldDraw};
 use crate::{Content, Dialect, Order, Output, Receipt};
 
-/// Looks of a batch.
+/// The number of looks per batch.
 const BATCH: usize = 1 << 15;
-/// Records of one row of looks, so that no task has to unfold much more than another.
+/// The maximum number of records per row of the table of looks. It balances the tasks of the other
+/// system.
 const MOST: u64 = 1 << 16;
 
-/// The looks of a plan by number.
-struct Looks {
-    /// A row of the table that has the look.
+/// The distinct looks of a plan.
+struct LookTable {
+    /// For each look, a row of the table that has it.
     rows: Vec<u32>,
     records: Vec<u64>,
-    /// For each row its look.
+    /// For each row, the index of its look.
     of_row: Vec<u32>,
 }
 
 /// The look of a row that is not published.
 const NONE: u32 = u32::MAX;
 
-impl Looks {
-    fn new(plan: &Plan<'_>) -> Looks {
+impl LookTable {
+    fn new(plan: &Plan<'_>) -> LookTable {
         let data = plan.dataset();
         let mut known: HashMap<(u32, Vec<u32>), u32, FixedState> = HashMap::default();
-        let mut looks =
-            Looks { rows: Vec::new(), records: Vec::new(), of_row: Vec::with_capacity(data.rows()) };
+        let mut looks = LookTable {
+            rows: Vec::new(),
+            records: Vec::new(),
+            of_row: Vec::with_capacity(data.rows()),
+        };
         for row in 0..data.rows() {
             let Some(group) = plan.partition().group(row) else {
                 looks.of_row.push(NONE);
@@ -63,7 +67,7 @@ impl Looks {
     }
 }
 
-/// Some looks as rows to be rendered.
+/// A range of looks, as rows to render.
 struct Part<'a> {
     cells: &'a Cells<'a>,
     rows: &'a [u32],
@@ -81,15 +85,15 @@ impl Rows for Part<'_> {
     }
 
     fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]> {
-        self.cells.cell(row, column)
+        self.cells.columns[column].1.get(self.cells.code(row, column))
     }
 
     fn texts(&self, column: usize) -> Option<&Arc<Texts>> {
         self.cells.texts(column)
     }
 
-    fn code(&self, row: Self::Row, column: usize) -> u32 {
-        self.cells.code(row, column)
+    fn codes(&self, rows: &[Self::Row], column: usize, out: &mut Vec<u32>) {
+        out.extend(rows.iter().map(|row| self.cells.code(*row, column)));
     }
 }
 
@@ -103,33 +107,42 @@ fn with_numbers(schema: &SchemaRef, names: &[&str]) -> SchemaRef {
 }
 
 fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
-    RecordBatch::try_new(schema.clone(), columns).map_err(|e| Error::bug(format!("a plan does not fit: {e}")))
+    RecordBatch::try_new(schema.clone(), columns)
+        .map_err(|e| Error::bug(format!("a plan does not fit: {e}")))
 }
 
-/// What a plan says, for tables whose published columns have these types. `last` is the fold whose rows are kept.
+/// Converts a plan. `schema` has the types of the published columns. `last` is the fold whose rows
+/// are kept.
 pub(super) fn tables(
     plan: &Plan<'_>,
     output: &Output,
     types: &[DataType],
     last: Option<&Counted>,
 ) -> Result<(RemotePlan, Receipt)> {
-    let carried = |content: &Content| *content == Content::Carried;
+    let carried = |content: &Content| *content == Content::Passthrough;
     let carries = output.columns.iter().any(|(_, content)| carried(content));
     let planned = output.columns.iter().zip(types).filter(|((_, content), _)| !carried(content));
     let described: Vec<(String, DataType)> =
         planned.clone().map(|((name, _), data_type)| (name.clone(), data_type.clone())).collect();
-    let own = Output { columns: planned.map(|(column, _)| column.clone()).collect(), ..output.clone() };
-    let renderer = Renderer::new("plan.arrow".as_ref(), Format::Arrow, &described, Dialect::default());
-    let Renderer::Arrow(schema) = &renderer else { return Err(Error::bug("a plan is a typed table")) };
-    let cells = Cells::new(plan, &own, &renderer);
-    let looks = Looks::new(plan);
-    let ranks = if output.order == Order::Sorted { ranks(plan) } else { vec![0; plan.dataset().rows()] };
-    let (persons, weights) = (plan.dataset().persons().is_some(), plan.dataset().is_weighed());
+    let own =
+        Output { columns: planned.map(|(column, _)| column.clone()).collect(), ..output.clone() };
+    let renderer =
+        Renderer::new("plan.arrow".as_ref(), Format::Arrow, &described, Dialect::default());
+    let Renderer::Arrow(schema) = &renderer else {
+        return Err(Error::bug("a plan is a typed table"));
+    };
+    let cells = Cells::new(plan, &own, &renderer, None);
+    let looks = LookTable::new(plan);
+    let ranks =
+        if output.order == Order::Sorted { ranks(plan) } else { vec![0; plan.dataset().rows()] };
+    let (persons, weights) =
+        (plan.dataset().persons().is_some(), plan.dataset().has_sampling_weights());
     let replays = carries || persons || weights;
     let (slots, receipt) = match replays {
         true => {
             let last = last.filter(|last| last.kept.len() == last.of_row.len());
-            let last = last.ok_or_else(|| Error::bug("records are read again that were not kept"))?;
+            let last =
+                last.ok_or_else(|| Error::bug("records are read again that were not kept"))?;
             let (slots, receipt) = slots(plan, &looks, last)?;
             (Some(slots), receipt)
         }
@@ -141,7 +154,8 @@ pub(super) fn tables(
     let names: &[&str] = if replays { &[LOOK, RANK] } else { &[LOOK, RANK, RECORDS, FIRST] };
     let schema = with_numbers(schema, names);
     let mut first = 0;
-    // The pieces of each look: its number, how many records, and how many were before.
+    // The pieces of each look: its index, its number of records, and the number of records before
+    // it.
     let mut pieces: Vec<(u32, u64, u64)> = Vec::with_capacity(looks.rows.len());
     for (look, &records) in looks.records.iter().enumerate() {
         let mut left = if replays { 1 } else { records };
@@ -169,16 +183,17 @@ pub(super) fn tables(
         }
         batches.push(batch(&schema, columns)?);
     }
-    let columns = output.columns.iter().map(|(name, content)| (name.clone(), carried(content))).collect();
+    let columns =
+        output.columns.iter().map(|(name, content)| (name.clone(), carried(content))).collect();
     let (looks, order, records) = ((schema, batches), output.order, receipt.published);
     Ok((RemotePlan { columns, looks, slots, persons, weights, order, records }, receipt))
 }
 
-/// Which look so many records of each kept row have.
-fn slots(plan: &Plan<'_>, looks: &Looks, last: &Counted) -> Result<(super::Rows, Receipt)> {
+/// Makes the slots of each kept row.
+fn slots(plan: &Plan<'_>, looks: &LookTable, last: &Counted) -> Result<(super::Rows, Receipt)> {
     let changed = || Error::bug("the plan is for another fold than the one that was kept");
     let (data, partition) = (plan.dataset(), plan.partition());
-    let (withheld, shares) = (WithheldDraw::new(plan), Shares::new(plan));
+    let draws = Draws::new(plan);
     let mut rng = generator();
     let mut receipt = Receipt::default();
     let mut numbers: [Vec<i64>; 5] = Default::default();
@@ -188,29 +203,32 @@ fn slots(plan: &Plan<'_>, looks: &Looks, last: &Counted) -> Result<(super::Rows,
         if row == DROPPED {
             continue;
         }
-        // How many of its records go where; nearly always all to one place.
+        // The number of records of this row for each row of the plan. Nearly always all of them go
+        // to one.
         let mut parts: Vec<(u32, u64)> = Vec::new();
         let mut left = records;
         while left > 0 {
-            let Some(found) = (match withheld.draw(row, &mut rng) {
-                Fate::Withheld => Some(None),
-                Fate::Row(row) => data.row_of_fold(row).map(Some),
-                Fate::Unknown => None,
-            }) else {
-                return Err(changed());
+            let found = match draws.left(row, &mut rng) {
+                None => None,
+                Some(row) => Some(data.row_of_fold(row).ok_or_else(changed)?),
             };
-            let plain = plan.withheld().is_none() && found.is_some_and(|row| !divided.contains(&row.0));
+            let plain =
+                plan.withheld().is_none() && found.is_some_and(|row| !divided.contains(&row.0));
             let own = if plain { left } else { 1 };
             left -= own;
             let Some(found) = found else { continue };
-            let found = shares.draw(found.0, &mut rng).ok_or_else(changed)?;
+            let found = draws.part(found.0, &mut rng);
             match parts.iter_mut().find(|(part, _)| *part == found) {
                 Some((_, n)) => *n += own,
                 None => parts.push((found, own)),
             }
         }
-        if (data.persons().is_some() || data.is_weighed()) && parts.iter().any(|(_, n)| *n != records) {
-            return Err(Error::bug("a row was divided, and whose records would stand apart is not known"));
+        if (data.persons().is_some() || data.has_sampling_weights())
+            && parts.iter().any(|(_, n)| *n != records)
+        {
+            return Err(Error::bug(
+                "a row was divided, and whose records would stand apart is not known",
+            ));
         }
         let mut next = 1;
         for (row, n) in parts {

@@ -1,4 +1,5 @@
-//! How many people the records of counted rows stand for. The system that holds the table adds up weights in millionths.
+//! Sampling weights of counted rows. The system that holds the table sums the weights in
+//! millionths.
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema;
@@ -9,19 +10,19 @@ use super::persons::{integers, odd};
 use super::{PersonColumn, Rows};
 use crate::FoldSpec;
 
-/// What a system that counts rows is asked beside.
+/// Additional data to request with counted rows.
 #[derive(Clone, Copy, Debug)]
 pub enum Asked<'a> {
-    /// Nothing.
+    /// Only counts.
     Nothing,
-    /// Whose the records are.
+    /// The persons of the records.
     Persons(PersonColumn<'a>),
-    /// How many people they stand for, by the column of this name; the texts are no weights.
+    /// The sampling weights in the column of this name. The listed texts are missing values.
     Weights(&'a str, &'a [String]),
 }
 
 impl Asked<'_> {
-    /// What a fold asks. Persons and weights are never asked together.
+    /// The additional data that a fold needs. A fold never needs both persons and weights.
     pub(crate) fn of(spec: &FoldSpec) -> Asked<'_> {
         match (PersonColumn::of(spec), &spec.weight) {
             (Some(person), _) => Asked::Persons(person),
@@ -31,12 +32,12 @@ impl Asked<'_> {
     }
 }
 
-/// What the records of counted rows stand for, and how many of them have no weight.
+/// For each counted row, the sum of sampling weights, and the number of records without a weight.
 #[derive(Debug, Default)]
 pub(super) struct RowWeights(Vec<(u64, u64)>);
 
 impl RowWeights {
-    /// Takes the last two columns off counted rows.
+    /// Splits the last two columns off counted rows.
     pub(super) fn split((schema, batches): Rows) -> Result<(Rows, RowWeights)> {
         let width = schema.fields().len().checked_sub(2).ok_or_else(odd)?;
         let others = std::sync::Arc::new(Schema::new(schema.fields()[..width].to_vec()));
@@ -44,7 +45,9 @@ impl RowWeights {
         let natural = |n: &i64| u64::try_from(*n).map_err(|_| odd());
         for batch in batches {
             let columns = batch.columns();
-            let [represented, without] = columns.get(width..).ok_or_else(odd)? else { return Err(odd()) };
+            let [represented, without] = columns.get(width..).ok_or_else(odd)? else {
+                return Err(odd());
+            };
             for (represented, without) in integers(represented)?.iter().zip(integers(without)?) {
                 weights.push((natural(represented)?, natural(without)?));
             }
@@ -54,13 +57,16 @@ impl RowWeights {
         Ok(((others, left), RowWeights(weights)))
     }
 
-    /// What the rows of the fold stand for. A record that is not left out must have a weight.
+    /// The sampling weights of the rows of the fold. Each record that is not dropped must have a
+    /// weight.
     pub(super) fn fold(self, counted: &Counted, spec: &FoldSpec) -> Result<Vec<u64>> {
         if counted.of_row.len() != self.0.len() {
             return Err(odd());
         }
         let mut represented = vec![0u64; counted.folded.weights.len()];
-        for (&row, (own, without)) in counted.of_row.iter().zip(self.0).filter(|(row, _)| **row != DROPPED) {
+        for (&row, (own, without)) in
+            counted.of_row.iter().zip(self.0).filter(|(row, _)| **row != DROPPED)
+        {
             if without > 0 {
                 let column = spec.weight.as_deref().unwrap_or_default();
                 return Err(Error::input(format!("some records have no weight of at least 1 in column `{column}`"))

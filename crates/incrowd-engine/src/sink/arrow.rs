@@ -1,5 +1,5 @@
-//! Typed columns, for Parquet and Arrow IPC files. Quasi-identifiers are text once they are generalized; other columns keep
-//! their type.
+//! Typed columns for Parquet and Arrow IPC files. Generalized quasi-identifiers are text. Other
+//! columns keep their type.
 
 pub(crate) mod coded;
 mod typed;
@@ -19,11 +19,14 @@ use super::{Bytes, Rows};
 use crate::cells::{NO_TEXT, Texts};
 
 pub(super) fn schema(columns: &[(String, DataType)]) -> SchemaRef {
-    let field = |(name, data_type): &(String, DataType)| Field::new(name, typed::published(data_type), true);
+    let field = |(name, data_type): &(String, DataType)| {
+        Field::new(name, typed::published(data_type), true)
+    };
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
-/// The same schema with texts that follow from the plan kept once, of which a column has at most so many.
+/// The schema with dictionary fields for columns that are determined by the plan. `texts` returns
+/// the maximum number of texts of such a column.
 pub(super) fn in_codes(schema: &SchemaRef, texts: impl Fn(usize) -> Option<usize>) -> SchemaRef {
     let fields = schema.fields().iter().enumerate();
     let field = |(column, field): (usize, &Arc<Field>)| {
@@ -32,7 +35,7 @@ pub(super) fn in_codes(schema: &SchemaRef, texts: impl Fn(usize) -> Option<usize
     Arc::new(Schema::new(fields.map(field).collect::<Vec<_>>()))
 }
 
-/// Rows as a batch for an Arrow file.
+/// Converts rows to a batch for an Arrow file.
 pub(super) fn batch<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatch> {
     let columns = columns(rows, schema, false)?.columns.into_iter().map(|column| match column {
         Column::Values(array) => Ok(array),
@@ -45,13 +48,14 @@ pub(super) fn batch<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatch
 /// Rows whose cells are looked up together.
 const NEAR: usize = 256;
 
-/// Rows column by column. With `coded`, texts that follow from the plan stay numbers.
+/// Converts rows to columns. With `coded`, columns that are determined by the plan remain codes.
 pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Result<Columns> {
     let found: Vec<R::Row> = (0..rows.len()).map(|index| rows.row(index)).collect();
     let planned: Vec<usize> =
         (0..schema.fields().len()).filter(|column| rows.texts(*column).is_some()).collect();
-    // A few rows at a time, so that the cells of their groups are at hand.
-    let mut codes: Vec<Vec<u32>> = planned.iter().map(|_| Vec::with_capacity(found.len())).collect();
+    // Process few rows at a time, so that the cells of their groups stay in the processor cache.
+    let mut codes: Vec<Vec<u32>> =
+        planned.iter().map(|_| Vec::with_capacity(found.len())).collect();
     for near in found.chunks(NEAR) {
         for (codes, &column) in codes.iter_mut().zip(&planned) {
             rows.codes(near, column, codes);
@@ -60,7 +64,8 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
     let mut codes = codes.into_iter();
     let mut columns = Vec::with_capacity(schema.fields().len());
     for (column, field) in schema.fields().iter().enumerate() {
-        let planned = rows.texts(column).zip(planned.contains(&column).then(|| codes.next()).flatten());
+        let planned =
+            rows.texts(column).zip(planned.contains(&column).then(|| codes.next()).flatten());
         columns.push(match planned {
             Some((texts, codes)) if coded && is_text(field.data_type()) => {
                 if let Some(dictionary) = texts.numbered() {
@@ -89,7 +94,7 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
     Ok(Columns { records: found.len(), columns })
 }
 
-/// Whether a file of Parquet holds such a column as texts, whatever it is in memory.
+/// Whether Parquet stores a column of this type as texts, independent of the type in memory.
 pub(super) fn is_text(of: &DataType) -> bool {
     match of {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -98,21 +103,23 @@ pub(super) fn is_text(of: &DataType) -> bool {
     }
 }
 
-/// The values of texts of which each is read once; `None` if one of them is no such value.
+/// Converts each distinct text once and looks up the values. Returns `None` if a text is not a
+/// value of the type.
 fn picked(texts: &Texts, codes: Vec<u32>, to: &DataType) -> Option<ArrayRef> {
     let values = texts.values(|all| typed::typed(all, to))?;
-    let places = codes.into_iter().map(|code| Some(texts.as_read(code)).filter(|code| *code != NO_TEXT));
+    let places =
+        codes.into_iter().map(|code| Some(texts.as_read(code)).filter(|code| *code != NO_TEXT));
     take(&values, &UInt32Array::from_iter(places), None).ok()
 }
 
-/// A column read text by text.
+/// Converts a column cell by cell.
 fn spelled<R: Rows>(rows: &R, found: &[R::Row], column: usize, field: &Field) -> Result<ArrayRef> {
     let mut builder = StringBuilder::with_capacity(found.len(), found.len() * 8);
     for row in found {
         match rows.cell(*row, column) {
             Some(cell) => {
-                let text =
-                    std::str::from_utf8(cell).map_err(|_| Error::bug("a cell to be written is not text"))?;
+                let text = std::str::from_utf8(cell)
+                    .map_err(|_| Error::bug("a cell to be written is not text"))?;
                 builder.append_value(text);
             }
             None => builder.append_null(),
@@ -123,7 +130,7 @@ fn spelled<R: Rows>(rows: &R, found: &[R::Row], column: usize, field: &Field) ->
     })
 }
 
-/// An Arrow file under way.
+/// Writer of an Arrow file.
 pub(crate) struct ArrowSink {
     writer: arrow_ipc::writer::FileWriter<BufWriter<Bytes>>,
     target: PathBuf,

@@ -1,4 +1,4 @@
-//! Writing tables: rows are rendered into blocks by many threads and written by one.
+//! Writing tables: several threads render rows into blocks, and one thread writes the blocks.
 
 pub(crate) mod arrow;
 mod parquet;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, SchemaRef};
-use incrowd_core::Result;
 use incrowd_core::numerals::{self, DecimalMark};
+use incrowd_core::{Error, Result};
 use rayon::prelude::*;
 
 use crate::cells::Texts;
@@ -22,25 +22,21 @@ use crate::{Dialect, delimiter_of, formula};
 
 pub(crate) use parquet::MOST_BYTES;
 
-/// Rows ready to be rendered. Cells are in the spelling of the sink: escaped for text, plain for typed formats.
+/// Rows to be rendered in a typed format.
 pub(crate) trait Rows: Sync {
-    /// What identifies a row once its index is resolved.
+    /// Resolved reference to a row.
     type Row: Copy;
     fn len(&self) -> usize;
     fn row(&self, index: usize) -> Self::Row;
-    /// A cell; `None` is a null.
+    /// A cell, or `None` for a null.
     fn cell(&self, row: Self::Row, column: usize) -> Option<&[u8]>;
-    /// The texts of a column that follows from the plan.
+    /// The texts of a column whose cells are determined by the plan.
     fn texts(&self, column: usize) -> Option<&Arc<Texts>>;
-    /// Which of them a row has.
-    fn code(&self, row: Self::Row, column: usize) -> u32;
-    /// Appends which of them each of these rows has.
-    fn codes(&self, rows: &[Self::Row], column: usize, out: &mut Vec<u32>) {
-        out.extend(rows.iter().map(|row| self.code(*row, column)));
-    }
+    /// Appends the index into `texts` for each of the rows.
+    fn codes(&self, rows: &[Self::Row], column: usize, out: &mut Vec<u32>);
 }
 
-/// Where the bytes of a table go.
+/// Destination of the bytes of a table.
 pub(crate) type Bytes = Box<dyn Write + Send>;
 
 /// Rendered rows.
@@ -51,7 +47,7 @@ pub(crate) enum Block {
 }
 
 impl Block {
-    /// How many bytes of text it holds.
+    /// Size of the text in bytes.
     pub(crate) fn text(&self) -> usize {
         match self {
             Block::Text(bytes) => bytes.len(),
@@ -60,7 +56,7 @@ impl Block {
     }
 }
 
-/// How rows look in a format.
+/// Renders rows in a format.
 #[derive(Clone, Debug)]
 pub(crate) enum Renderer {
     Text { columns: usize, delimiter: u8, decimal: DecimalMark, harmless: bool, escape: Escape },
@@ -69,7 +65,8 @@ pub(crate) enum Renderer {
 }
 
 impl Renderer {
-    /// For the format of a file with these columns; only typed formats use the types.
+    /// Creates a renderer for the format of a file with these columns. Only typed formats use the
+    /// types.
     pub(crate) fn new(
         target: &Path,
         format: Format,
@@ -89,7 +86,7 @@ impl Renderer {
         }
     }
 
-    /// The same, with cells of text that no spreadsheet takes for a formula.
+    /// Sets whether text cells are written so that spreadsheets do not interpret them as formulas.
     pub(crate) fn harmless(mut self, wanted: bool) -> Renderer {
         if let Renderer::Text { harmless, .. } = &mut self {
             *harmless = wanted;
@@ -97,7 +94,7 @@ impl Renderer {
         self
     }
 
-    /// The same, with cells of text told from what separates them in another way.
+    /// Sets the escaping of text cells.
     pub(crate) fn escaping(mut self, by: Escape) -> Renderer {
         if let Renderer::Text { escape, .. } = &mut self {
             *escape = by;
@@ -105,8 +102,9 @@ impl Renderer {
         self
     }
 
-    /// The same with texts that follow from the plan kept once and then as numbers, for a table that stays in memory. `texts` says
-    /// how many a column has at most, if it follows from the plan.
+    /// Dictionary-encodes the columns that are determined by the plan, for a table that stays in
+    /// memory. `texts` returns the maximum number of texts of such a column, and `None` for other
+    /// columns.
     pub(crate) fn in_codes(self, texts: impl Fn(usize) -> Option<usize>) -> Renderer {
         match self {
             Renderer::Arrow(schema) => Renderer::Arrow(arrow::in_codes(&schema, texts)),
@@ -114,18 +112,21 @@ impl Renderer {
         }
     }
 
-    /// Whether a column, whose texts have so many bytes, keeps each text once for the whole table.
+    /// Whether a column has one dictionary for the whole table. `bytes` is the total size of its
+    /// texts.
     pub(crate) fn has_dictionary(&self, column: usize, bytes: usize) -> bool {
         match self {
             Renderer::Text { .. } => false,
-            Renderer::Arrow(schema) => matches!(schema.field(column).data_type(), DataType::Dictionary(..)),
+            Renderer::Arrow(schema) => {
+                matches!(schema.field(column).data_type(), DataType::Dictionary(..))
+            }
             Renderer::Parquet(schema) => {
                 bytes <= MOST_BYTES && arrow::is_text(schema.field(column).data_type())
             }
         }
     }
 
-    /// Makes the dictionaries of all columns that have one side by side; whoever renders finds them made.
+    /// Builds the dictionaries of all columns in parallel, before the rendering starts.
     pub(crate) fn prepare(&self, columns: &[&Texts]) {
         if let Renderer::Arrow(schema) = self {
             columns.par_iter().zip(schema.fields().par_iter()).for_each(|(texts, field)| {
@@ -134,7 +135,7 @@ impl Renderer {
         }
     }
 
-    /// Appends a cell in the spelling of the format.
+    /// Appends a cell, escaped for the format.
     pub(crate) fn spell(&self, text: &[u8], out: &mut Vec<u8>) {
         match self {
             Renderer::Text { columns, delimiter, harmless, escape, .. } => {
@@ -149,7 +150,7 @@ impl Renderer {
         }
     }
 
-    /// The texts of a column as they are written: numbers with the mark of the format.
+    /// The texts of a column with the decimal mark of the format.
     pub(crate) fn numbers<'t>(&self, texts: &'t [String]) -> Cow<'t, [String]> {
         match self {
             Renderer::Text { decimal, .. } => numerals::written(texts, *decimal),
@@ -157,21 +158,21 @@ impl Renderer {
         }
     }
 
-    /// Whether a missing value has a form of its own.
+    /// Whether the format distinguishes nulls from empty texts.
     pub(crate) fn has_null(&self) -> bool {
         !matches!(self, Renderer::Text { .. })
     }
 
     pub(crate) fn render<R: Rows>(&self, rows: &R) -> Result<Block> {
         match self {
-            Renderer::Text { columns, .. } => Ok(Block::Text(text::render(rows, *columns, &self.marks()))),
+            Renderer::Text { .. } => Err(Error::bug("lines of text are rendered elsewhere")),
             Renderer::Arrow(schema) => arrow::batch(rows, schema).map(Block::Batch),
             Renderer::Parquet(schema) => arrow::columns(rows, schema, true).map(Block::Columns),
         }
     }
 }
 
-/// An open file of some format.
+/// A table that is being written, in one of the formats.
 pub(crate) enum Sink {
     Text(Box<text::TextSink>),
     Arrow(Box<arrow::ArrowSink>),
@@ -179,7 +180,7 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// Starts a table: for text, the header is written.
+    /// Starts a table. For text, it writes the header.
     pub(crate) fn create(
         file: Bytes,
         target: PathBuf,
@@ -207,17 +208,15 @@ impl Sink {
                 text::TextSink::create(file, target, compression, &header, last)
                     .map(|sink| Sink::Text(Box::new(sink)))
             }
-            (Renderer::Arrow(schema), _) => {
-                arrow::ArrowSink::create(file, target, schema).map(|sink| Sink::Arrow(Box::new(sink)))
-            }
-            (Renderer::Parquet(schema), _) => {
-                parquet::ParquetSink::create(file, target, schema).map(|sink| Sink::Parquet(Box::new(sink)))
-            }
+            (Renderer::Arrow(schema), _) => arrow::ArrowSink::create(file, target, schema)
+                .map(|sink| Sink::Arrow(Box::new(sink))),
+            (Renderer::Parquet(schema), _) => parquet::ParquetSink::create(file, target, schema)
+                .map(|sink| Sink::Parquet(Box::new(sink))),
             _ => unreachable!("a renderer is made for its format"),
         }
     }
 
-    /// Writes a block, and gives back the room of its text.
+    /// Writes a block. Returns its text buffer for reuse.
     pub(crate) fn write(&mut self, block: Block) -> Result<Vec<u8>> {
         match (self, block) {
             (Sink::Text(sink), Block::Text(bytes)) => return sink.write(&bytes).map(|()| bytes),
@@ -228,7 +227,7 @@ impl Sink {
         Ok(Vec::new())
     }
 
-    /// Finishes the file.
+    /// Completes the file.
     pub(crate) fn finish(self) -> Result<()> {
         match self {
             Sink::Text(sink) => sink.finish(),
@@ -239,7 +238,7 @@ impl Sink {
 }
 
 impl Renderer {
-    /// What stands around the cells of text.
+    /// The separators around text cells.
     pub(crate) fn marks(&self) -> text::Marks {
         match self {
             Renderer::Text { columns, delimiter, escape, .. } => {
@@ -262,7 +261,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Counts what was written and not flushed.
+    /// Counts the bytes that were written but not flushed.
     struct Counting(Arc<AtomicUsize>);
 
     impl Write for Counting {

@@ -1,4 +1,5 @@
-//! Parquet files: records are gathered into row groups, and all columns of a row group are encoded at once, on all threads.
+//! Writer for Parquet files. Records are buffered until a row group is complete. All columns of a
+//! row group are encoded in parallel.
 
 mod coded;
 mod hybrid;
@@ -28,31 +29,32 @@ use crate::cells::Texts;
 
 pub(crate) use numbered::{MOST_BYTES, NumberedPage, page};
 
-/// Records per row group, about. Whoever reads gives row groups to threads: with few of them some would wait for the last.
+/// Approximate number of records per row group. Readers assign row groups to threads, so a file
+/// should have many of them.
 const ROW_GROUP: usize = 1 << 18;
-/// Higher levels take longer and make shuffled numbers hardly smaller.
+/// Higher levels take more time and hardly reduce the size of shuffled codes.
 const ZSTD_LEVEL: i32 = 1;
 
-/// Records of a column as numbers of texts.
+/// Dictionary-encoded records of a column.
 pub(crate) struct Codes {
     pub(crate) codes: Vec<u32>,
     pub(crate) texts: Arc<Texts>,
 }
 
-/// Some records of all columns.
+/// Records of all columns.
 pub(crate) struct Columns {
     pub(crate) records: usize,
     pub(crate) columns: Vec<Column>,
 }
 
-/// Some records of a column.
+/// Records of one column.
 pub(crate) enum Column {
     Numbered(NumberedPage),
     Coded(Codes),
     Values(ArrayRef),
 }
 
-/// What waits of a column.
+/// Buffered records of a column.
 #[derive(Default)]
 struct Waiting {
     numbered: Vec<NumberedPage>,
@@ -60,13 +62,13 @@ struct Waiting {
     values: Vec<ArrayRef>,
 }
 
-/// A column of a row group, ready to be written.
+/// An encoded column of a row group.
 enum Chunk {
     Coded(bytes::Bytes, Box<ColumnCloseResult>),
     Values(Box<ArrowColumnChunk>),
 }
 
-/// A Parquet file under way.
+/// Writer of a Parquet file.
 pub(crate) struct ParquetSink {
     writer: SerializedFileWriter<Bytes>,
     factory: ArrowRowGroupWriterFactory,
@@ -82,7 +84,7 @@ impl ParquetSink {
     pub(super) fn create(file: Bytes, target: PathBuf, schema: &SchemaRef) -> Result<ParquetSink> {
         let start = || {
             let compression = Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?);
-            // Records stand in no order: indexes of pages would find nothing.
+            // The records are not sorted, so page indexes would not help readers.
             let properties = WriterProperties::builder()
                 .set_compression(compression)
                 .set_statistics_enabled(EnabledStatistics::Chunk)
@@ -91,10 +93,20 @@ impl ParquetSink {
             let (writer, factory) = writer.into_serialized_writer()?;
             Ok((writer, factory, compression))
         };
-        let (writer, factory, compression) = start().map_err(|e: ParquetError| failed(&target, e))?;
+        let (writer, factory, compression) =
+            start().map_err(|e: ParquetError| failed(&target, e))?;
         let waiting = schema.fields().iter().map(|_| Waiting::default()).collect();
         let schema = schema.clone();
-        Ok(ParquetSink { writer, factory, schema, compression, waiting, records: 0, row_groups: 0, target })
+        Ok(ParquetSink {
+            writer,
+            factory,
+            schema,
+            compression,
+            waiting,
+            records: 0,
+            row_groups: 0,
+            target,
+        })
     }
 
     pub(super) fn write(&mut self, block: Columns) -> Result<()> {
@@ -124,7 +136,8 @@ impl ParquetSink {
         let writers = self.factory.create_column_writers(self.row_groups)?;
         let columns = self.writer.schema_descr().columns().to_vec();
         let waiting: Vec<Waiting> = self.waiting.iter_mut().map(std::mem::take).collect();
-        let each = waiting.into_par_iter().zip(writers).zip(columns).zip(self.schema.fields().to_vec());
+        let each =
+            waiting.into_par_iter().zip(writers).zip(columns).zip(self.schema.fields().to_vec());
         let chunks = each.map(|(((waiting, writer), column), field)| {
             waiting.encode(writer, &column, &field, self.compression)
         });

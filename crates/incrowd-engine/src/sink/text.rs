@@ -1,16 +1,17 @@
-//! Delimited text, plain or compressed.
+//! Writer for delimited text, uncompressed or compressed.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use incrowd_core::Result;
 
-use super::{Bytes, Rows};
+use super::Bytes;
 use crate::pending::write_failed;
 use crate::source::Compression;
 use crate::store::Escape;
 
-/// Quotes a field if it must be. A lone empty field is quoted, because a blank line is no record.
+/// Writes a field and quotes it if necessary. An empty field of a table with one column is quoted,
+/// because a blank line is not a record.
 pub(super) fn escape(text: &[u8], delimiter: u8, lone: bool, out: &mut Vec<u8>) {
     let special = |&b: &u8| b == delimiter || matches!(b, b'"' | b'\n' | b'\r');
     if !(text.iter().any(special) || (lone && text.is_empty())) {
@@ -27,7 +28,7 @@ pub(super) fn escape(text: &[u8], delimiter: u8, lone: bool, out: &mut Vec<u8>) 
     out.push(b'"');
 }
 
-/// Writes a field of which backslashes tell what is not a mark. The delimiter is a tab.
+/// Writes a field with special characters escaped by backslashes. The delimiter is a tab.
 pub(super) fn escape_by_backslashes(text: &[u8], out: &mut Vec<u8>) {
     for &b in text {
         match b {
@@ -40,7 +41,8 @@ pub(super) fn escape_by_backslashes(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a field with its length before it. Where nothing else could tell a record from none, an empty one is not a null.
+/// Writes a field with a length prefix. An empty field is written as a null, except in a table with
+/// one column: a record with only a null would be lost.
 pub(super) fn with_length(text: &[u8], lone: bool, out: &mut Vec<u8>) {
     if text.is_empty() && !lone {
         out.extend_from_slice(&NULL);
@@ -50,29 +52,32 @@ pub(super) fn with_length(text: &[u8], lone: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-/// How the binary form of `COPY` begins: a signature, no flags, nothing more to say.
+/// Header of the binary format of `COPY`: signature, no flags, no extension.
 pub(super) const BINARY_BEGINS: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// How it ends: no record has so many cells.
+/// Trailer of the binary format: a field count of -1.
 pub(super) const BINARY_ENDS: &[u8] = &[0xff; 2];
-/// The length of a field that is a null.
+/// Length prefix of a null.
 const NULL: [u8; 4] = [0xff; 4];
 
-/// What stands around the cells of a record.
+/// Separators around the cells of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Marks {
     pub(crate) before: Vec<u8>,
     pub(crate) between: Vec<u8>,
     pub(crate) after: Vec<u8>,
-    /// A cell that is not there.
+    /// Text of a missing cell.
     pub(crate) none: Vec<u8>,
 }
 
 impl Marks {
     pub(super) fn new(columns: usize, delimiter: u8, escape: Escape) -> Marks {
         match escape {
-            Escape::Quotes | Escape::Backslashes => {
-                Marks { before: Vec::new(), between: vec![delimiter], after: vec![b'\n'], none: Vec::new() }
-            }
+            Escape::Quotes | Escape::Backslashes => Marks {
+                before: Vec::new(),
+                between: vec![delimiter],
+                after: vec![b'\n'],
+                none: Vec::new(),
+            },
             Escape::Lengths => {
                 let mut none = Vec::new();
                 with_length(b"", columns == 1, &mut none);
@@ -83,33 +88,17 @@ impl Marks {
     }
 }
 
-pub(super) fn render<R: Rows>(rows: &R, columns: usize, marks: &Marks) -> Vec<u8> {
-    let mut out = Vec::with_capacity(rows.len() * columns * 8);
-    for index in 0..rows.len() {
-        let row = rows.row(index);
-        out.extend_from_slice(&marks.before);
-        for column in 0..columns {
-            if column > 0 {
-                out.extend_from_slice(&marks.between);
-            }
-            out.extend_from_slice(rows.cell(row, column).unwrap_or(&marks.none));
-        }
-        out.extend_from_slice(&marks.after);
-    }
-    out
-}
-
 enum Encoder {
     Plain(Bytes),
     Gzip(flate2::write::GzEncoder<Bytes>),
     Zstd(zstd::stream::write::Encoder<'static, Bytes>),
 }
 
-/// A text file under way.
+/// Writer of a text file.
 pub(crate) struct TextSink {
     encoder: Encoder,
     target: PathBuf,
-    /// What comes after the last record.
+    /// Bytes after the last record.
     last: &'static [u8],
 }
 
@@ -127,8 +116,8 @@ impl TextSink {
                 Encoder::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default()))
             }
             Compression::Zstd => {
-                let encoder =
-                    zstd::stream::write::Encoder::new(file, 3).map_err(|e| write_failed(&target, &e))?;
+                let encoder = zstd::stream::write::Encoder::new(file, 3)
+                    .map_err(|e| write_failed(&target, &e))?;
                 Encoder::Zstd(encoder)
             }
         };
@@ -162,7 +151,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What `COPY` makes of a line: an escape says what stands for it.
+    /// Decodes a line as `COPY` does: escapes are replaced by their characters.
     fn copied(line: &str) -> Vec<String> {
         let mut cells = vec![String::new()];
         let mut chars = line.chars();
@@ -194,7 +183,7 @@ mod tests {
             let text = String::from_utf8(out).unwrap();
             prop_assert!(!text.contains('\r'));
             let back: Vec<Vec<String>> = text.strip_suffix('\n').unwrap().split('\n').map(copied).collect();
-            // A line of a dot after a backslash would end the table.
+            // The line `\.` would end the table.
             prop_assert!(text.split('\n').all(|line| line != "\\."));
             prop_assert_eq!(back, rows);
         }
@@ -224,7 +213,7 @@ mod tests {
                 for cell in row {
                     let length = i32::from_be_bytes(take(4).try_into().unwrap());
                     let expected = cell.as_deref().unwrap_or_default();
-                    // An empty cell is a null where others tell that there is a record.
+                    // In a table with several columns, an empty cell is a null.
                     prop_assert_eq!(length == -1, expected.is_empty() && columns > 1);
                     prop_assert_eq!(take(length.max(0) as usize), expected.as_bytes());
                 }

@@ -1,7 +1,7 @@
-//! Reading Parquet and Arrow IPC files, one row group or record batch at a time. Every value passes as text, as a reader of
-//! the file would print it, so that what follows is the same for all formats.
+//! Reader for Parquet and Arrow IPC files, one row group or record batch at a time. Every value is
+//! converted to text, so that the later steps do not depend on the format.
 
-mod contain;
+pub(super) mod contain;
 #[cfg(test)]
 mod damaged;
 mod group;
@@ -13,7 +13,7 @@ mod text;
 mod thrift;
 
 use std::fs::File;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int16Type, Int32Type, UInt32Type};
@@ -31,14 +31,14 @@ use super::{Batches, Column, Format, Part, unreadable};
 use crate::cells::NO_TEXT;
 use crate::intern::Short;
 
-/// What is known of a typed file after opening it.
+/// An opened typed file: its metadata, or its batches in memory.
 #[derive(Clone, Debug)]
-pub(super) enum Typed {
+pub(super) enum TypedFile {
     Parquet(ArrowReaderMetadata),
     Arrow {
         batches: usize,
     },
-    /// An Arrow file whose bytes are in memory, and its batches there.
+    /// An Arrow file whose bytes are in memory, with its decoded batches.
     Bytes {
         bytes: Buffer,
         batches: Batches,
@@ -47,30 +47,33 @@ pub(super) enum Typed {
     Batches(Batches),
 }
 
-impl Typed {
-    /// How many row groups or record batches the file has.
+impl TypedFile {
+    /// Number of row groups or record batches in the file.
     pub(super) fn sections(&self) -> usize {
         match self {
-            Typed::Parquet(metadata) => metadata.metadata().num_row_groups(),
-            Typed::Arrow { batches } => *batches,
-            Typed::Bytes { batches, .. } | Typed::Batches(batches) => batches.slices(),
+            TypedFile::Parquet(metadata) => metadata.metadata().num_row_groups(),
+            TypedFile::Arrow { batches } => *batches,
+            TypedFile::Bytes { batches, .. } | TypedFile::Batches(batches) => batches.slices(),
         }
     }
 
-    /// The bytes of what is in memory; those of a table without a serialized form are none.
+    /// The serialized bytes, if the table is in memory. The slice is empty for batches without a
+    /// serialized form.
     pub(super) fn in_memory(&self) -> Option<&[u8]> {
         match self {
-            Typed::Parquet(_) | Typed::Arrow { .. } => None,
-            Typed::Bytes { bytes, .. } => Some(bytes),
-            Typed::Batches(_) => Some(&[]),
+            TypedFile::Parquet(_) | TypedFile::Arrow { .. } => None,
+            TypedFile::Bytes { bytes, .. } => Some(bytes),
+            TypedFile::Batches(_) => Some(&[]),
         }
     }
 }
 
-/// Why a typed file cannot be read. What a library says of it is not told: it may hold a cell.
+/// Reason why a typed file cannot be read. The message of the decoding library is not repeated,
+/// because it may contain a cell.
 #[derive(Debug)]
 struct Damage {
-    /// What follows the name of the file, if it is sound but not of a kind that is read.
+    /// End of the message for a file that is intact but of an unsupported kind. The file name
+    /// precedes it.
     unread: Option<String>,
     why: String,
     help: Option<&'static str>,
@@ -119,8 +122,10 @@ impl From<ArrowError> for Damage {
     fn from(error: ArrowError) -> Damage {
         match error {
             ArrowError::IoError(why, _) => Damage::new(why),
-            other if other.to_string().to_lowercase().contains("compress") => Damage::unread("is compressed")
-                .help("incrowd reads Arrow files that are not; write it without compression"),
+            other if other.to_string().to_lowercase().contains("compress") => {
+                Damage::unread("is compressed")
+                    .help("incrowd reads Arrow files that are not; write it without compression")
+            }
             _ => Damage::new("its parts do not fit together"),
         }
     }
@@ -142,15 +147,15 @@ fn file(part: &Part) -> Result<File> {
     File::open(&part.path).map_err(|e| unreadable(&part.path, &e))
 }
 
-/// Opens a typed file and tells its columns.
-pub(super) fn open(part: &Part) -> Result<(Typed, Vec<Column>)> {
-    let (typed, schema): (Typed, SchemaRef) = if part.format == Format::Parquet {
+/// Opens a typed file and returns its columns.
+pub(super) fn open(part: &Part) -> Result<(TypedFile, Vec<Column>)> {
+    let (typed, schema): (TypedFile, SchemaRef) = if part.format == Format::Parquet {
         let metadata = parquet_metadata(file(part)?).map_err(|damage| damage.explain(part))?;
         let schema = metadata.schema().clone();
-        (Typed::Parquet(with_dictionaries(metadata)), schema)
+        (TypedFile::Parquet(with_dictionaries(metadata)), schema)
     } else {
         let reader = ipc::open(file(part)?, None).map_err(|damage| damage.explain(part))?;
-        (Typed::Arrow { batches: reader.num_batches() }, reader.schema())
+        (TypedFile::Arrow { batches: reader.num_batches() }, reader.schema())
     };
     Ok((typed, columns(&schema)))
 }
@@ -163,11 +168,11 @@ fn parquet_metadata(mut file: File) -> Result<ArrowReaderMetadata, Damage> {
 }
 
 /// Opens an Arrow file whose bytes are in memory.
-pub(super) fn open_bytes(part: &Part, bytes: &Buffer) -> Result<(Typed, Vec<Column>)> {
+pub(super) fn open_bytes(part: &Part, bytes: &Buffer) -> Result<(TypedFile, Vec<Column>)> {
     let (schema, batches) = ipc::batches_in(bytes).map_err(|damage| damage.explain(part))?;
     let columns = columns(&schema);
     let batches = Batches::new(&part.path.to_string_lossy(), schema, batches)?;
-    Ok((Typed::Bytes { bytes: bytes.clone(), batches }, columns))
+    Ok((TypedFile::Bytes { bytes: bytes.clone(), batches }, columns))
 }
 
 /// The columns of a schema.
@@ -187,17 +192,17 @@ pub(super) struct ArrowBatch {
     records: usize,
 }
 
-/// A column as text.
+/// A column converted to text.
 #[derive(Debug)]
 enum TextColumn {
     Plain(StringArray),
     Views(StringViewArray),
-    /// Each text once, and for each record the number of its text.
+    /// Dictionary-encoded text: the distinct texts, and a code for each record.
     Coded {
         codes: Vec<u32>,
         texts: StringArray,
     },
-    /// Whole numbers, which are spelled when somebody asks for their text.
+    /// Integers. They are converted to text on first access.
     Whole {
         values: ScalarBuffer<i64>,
         array: ArrayRef,
@@ -206,13 +211,15 @@ enum TextColumn {
 }
 
 impl TextColumn {
-    /// The column with its texts.
+    /// The column as text. Integers are converted on the first call.
     #[inline]
     fn spelled(&self) -> &TextColumn {
         match self {
             TextColumn::Whole { array, spelled, .. } => spelled.get_or_init(|| {
-                let coded = text::counted(array).map(|(codes, texts)| TextColumn::Coded { codes, texts });
-                let plain = || TextColumn::Plain(text::text(array).expect("whole numbers are read"));
+                let coded =
+                    text::counted(array).map(|(codes, texts)| TextColumn::Coded { codes, texts });
+                let plain =
+                    || TextColumn::Plain(text::text(array).expect("whole numbers are read"));
                 Box::new(coded.unwrap_or_else(plain))
             }),
             other => other,
@@ -228,8 +235,12 @@ impl Records for ArrowBatch {
     #[inline]
     fn get(&self, record: usize, slot: usize) -> Option<&[u8]> {
         match self.columns[slot].spelled() {
-            TextColumn::Plain(column) => column.is_valid(record).then(|| column.value(record).as_bytes()),
-            TextColumn::Views(column) => column.is_valid(record).then(|| column.value(record).as_bytes()),
+            TextColumn::Plain(column) => {
+                column.is_valid(record).then(|| column.value(record).as_bytes())
+            }
+            TextColumn::Views(column) => {
+                column.is_valid(record).then(|| column.value(record).as_bytes())
+            }
             TextColumn::Coded { codes, texts } => match codes[record] {
                 NO_TEXT => None,
                 code => Some(texts.value(code as usize).as_bytes()),
@@ -246,8 +257,10 @@ impl Records for ArrowBatch {
                 let start = column.value_offsets()[record] as usize;
                 Short::at(column.value_data(), start, text.len())
             }
-            // A short text lies within its view.
-            TextColumn::Views(column) => Short::of_view(column.views()[record]).or_else(|| Short::of(text)),
+            // A short string is stored inline in its view.
+            TextColumn::Views(column) => {
+                Short::of_view(column.views()[record]).or_else(|| Short::of(text))
+            }
             TextColumn::Coded { .. } | TextColumn::Whole { .. } => Short::of(text),
         };
         Some((text, short))
@@ -269,41 +282,47 @@ impl Records for ArrowBatch {
 
     fn whole(&self, slot: usize) -> Option<WholeCells<'_>> {
         match &self.columns[slot] {
-            TextColumn::Whole { values, array, .. } => Some(WholeCells { values, nulls: array.nulls() }),
+            TextColumn::Whole { values, array, .. } => {
+                Some(WholeCells { values, nulls: array.nulls() })
+            }
             _ => None,
         }
     }
 }
 
-/// Reads one row group or record batch; slot `i` of what comes is the column at `positions[i]` of the file.
+/// Reads one row group or record batch. Slot `i` of the result is the column at `positions[i]` of
+/// the file. Row groups that need much memory are read one at a time. `large` is the lock for them.
 pub(super) fn section<'a>(
     part: &'a Part,
     section: usize,
     positions: &'a [usize],
+    large: &'a Mutex<()>,
 ) -> Result<impl Iterator<Item = Result<ArrowBatch>> + 'a> {
-    type Batches = Box<dyn Iterator<Item = Result<Read, Damage>>>;
+    type Batches<'a> = Box<dyn Iterator<Item = Result<Read, Damage>> + 'a>;
     // Both readers return the projected columns in the order of the file.
     let mut kept = positions.to_vec();
     kept.sort_unstable();
     kept.dedup();
-    let batches: Batches = match part.typed.as_ref() {
-        Some(Typed::Parquet(metadata)) => {
-            let group = RowGroup::open(file(part)?, metadata, section, &mut kept);
+    let batches: Batches<'a> = match part.typed.as_ref() {
+        Some(TypedFile::Parquet(metadata)) => {
+            let group = RowGroup::open(file(part)?, metadata, section, &mut kept, large);
             Box::new(group.map_err(|damage| damage.explain(part))?)
         }
-        Some(Typed::Batches(batches) | Typed::Bytes { batches, .. }) => {
+        Some(TypedFile::Batches(batches) | TypedFile::Bytes { batches, .. }) => {
             let batch = batches.slice(section).project(&kept).map_err(Damage::from);
             Box::new(std::iter::once(batch.map(Read::from)))
         }
-        _ => Box::new(slices(ipc::batch_at(file(part)?, section, &kept)).map(|batch| batch.map(Read::from))),
+        _ => Box::new(
+            slices(ipc::batch_at(file(part)?, section, &kept)).map(|batch| batch.map(Read::from)),
+        ),
     };
     let texts = move |position: usize, values: &dyn Array| match part.typed.as_ref() {
-        Some(Typed::Batches(batches) | Typed::Bytes { batches, .. }) => {
+        Some(TypedFile::Batches(batches) | TypedFile::Bytes { batches, .. }) => {
             batches.texts(section, position, values, text::text)
         }
         _ => text::text(values),
     };
-    // Whoever gets an error asks no more.
+    // The iterator is not used after an error.
     Ok(batches.map(move |batch| {
         let Read { batch, mut coded, records } = batch.map_err(|damage| damage.explain(part))?;
         let mut columns = Vec::with_capacity(positions.len());
@@ -321,20 +340,65 @@ pub(super) fn section<'a>(
     }))
 }
 
-/// A batch in pieces whose texts do not take too much room.
-fn slices(batch: Result<RecordBatch, Damage>) -> Box<dyn Iterator<Item = Result<RecordBatch, Damage>>> {
+/// Records per slice. Nulls and runs take no bytes in a file, but they take memory once they are
+/// decoded.
+const SLICE: usize = 1 << 17;
+
+/// Splits a batch into slices whose texts fit into a bounded amount of memory.
+fn slices(
+    batch: Result<RecordBatch, Damage>,
+) -> Box<dyn Iterator<Item = Result<RecordBatch, Damage>>> {
     match batch {
         Err(damage) => Box::new(std::iter::once(Err(damage))),
         Ok(batch) => {
             let room: Vec<u64> = batch.columns().iter().map(|column| text::room(column)).collect();
-            let step = pages::records_of_batch(&room, batch.num_rows().max(1));
+            let step = pages::records_of_batch(&room, batch.num_rows().clamp(1, SLICE));
             let starts = (0..batch.num_rows().max(1)).step_by(step);
             Box::new(starts.map(move |at| Ok(batch.slice(at, step.min(batch.num_rows() - at)))))
         }
     }
 }
 
-/// A column as text; `texts` knows those of a dictionary.
+/// Start positions of the slices of a batch in memory. A slice has up to `most` records. It has
+/// fewer if the dictionary texts are so long that one copy per record would need too much memory.
+pub(super) fn slice_starts(batch: &RecordBatch, most: usize) -> Vec<usize> {
+    let rows = batch.num_rows();
+    let room: Vec<u64> = batch.columns().iter().map(|column| text::room(column)).collect();
+    if pages::records_of_batch(&room, most) == most {
+        return (0..rows).step_by(most).collect();
+    }
+    // Text lengths per dictionary column. For other types, the size of the longest value is used.
+    let lengths: Vec<Option<Vec<u64>>> = batch.columns().iter().map(text::lengths).collect();
+    let others = lengths.iter().zip(&room).filter(|(lengths, _)| lengths.is_none());
+    let others = others.fold(0u64, |sum, (_, room)| sum.saturating_add(*room));
+    let mut starts = Vec::new();
+    for window in (0..rows).step_by(most) {
+        let slice = batch.slice(window, most.min(rows - window));
+        let mut room = vec![others; slice.num_rows()];
+        for (column, lengths) in slice.columns().iter().zip(&lengths) {
+            let (Some(keys), Some(lengths)) = (column.as_any_dictionary_opt(), lengths) else {
+                continue;
+            };
+            if !lengths.is_empty() {
+                let keys = keys.normalized_keys();
+                room.iter_mut()
+                    .zip(keys)
+                    .for_each(|(room, key)| *room = room.saturating_add(lengths[key]));
+            }
+        }
+        let mut sum = u64::MAX;
+        for (record, room) in room.into_iter().enumerate() {
+            sum = sum.saturating_add(room);
+            if sum > pages::BATCH_TEXT {
+                starts.push(window + record);
+                sum = room;
+            }
+        }
+    }
+    starts
+}
+
+/// Converts a column to text. `texts` returns the texts of a dictionary.
 fn column(
     part: &Part,
     batch: &RecordBatch,
@@ -356,11 +420,15 @@ fn column(
     }
     let strange = || {
         let file = part.path.display();
-        let what =
-            format!("column `{name}` of `{file}` holds a value that {} cannot have", array.data_type());
-        Error::input(what).help("a day or a moment may lie outside of the calendar, or bytes may be no text")
+        let what = format!(
+            "column `{name}` of `{file}` holds a value that {} cannot have",
+            array.data_type()
+        );
+        Error::input(what)
+            .help("a day or a moment may lie outside of the calendar, or bytes may be no text")
     };
-    let Some(dictionary) = array.as_any_dictionary_opt().filter(|dictionary| !dictionary.values().is_empty())
+    let Some(dictionary) =
+        array.as_any_dictionary_opt().filter(|dictionary| !dictionary.values().is_empty())
     else {
         if let DataType::Utf8View = array.data_type() {
             return Ok(TextColumn::Views(array.as_string_view().clone()));
@@ -392,25 +460,29 @@ fn column(
     Ok(TextColumn::Coded { codes, texts })
 }
 
-/// Places in a dictionary, none of which is missing.
+/// Dictionary keys without nulls, as `u32`.
 fn places<K: ArrowPrimitiveType>(keys: &dyn Array) -> Vec<u32> {
     keys.as_primitive::<K>().values().iter().map(|key| key.as_usize() as u32).collect()
 }
 
-/// The way to read a file in which texts that it keeps once also come once.
+/// Changes the Arrow schema so that columns with a dictionary in the file are read as dictionary
+/// arrays.
 fn with_dictionaries(metadata: ArrowReaderMetadata) -> ArrowReaderMetadata {
     let groups = metadata.metadata().row_groups();
     let flat = metadata.parquet_schema().num_columns() == metadata.schema().fields().len();
-    let once = |column: usize| groups.iter().all(|g| g.column(column).dictionary_page_offset().is_some());
+    let once =
+        |column: usize| groups.iter().all(|g| g.column(column).dictionary_page_offset().is_some());
     let fields = metadata.schema().fields().iter().enumerate().map(|(column, field)| {
-        let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let is_text =
+            matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
         if !is_text || !flat || !once(column) {
             return field.clone();
         }
         let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
         Arc::new(field.as_ref().clone().with_data_type(coded))
     });
-    let schema = Schema::new(fields.collect::<Vec<_>>()).with_metadata(metadata.schema().metadata().clone());
+    let schema =
+        Schema::new(fields.collect::<Vec<_>>()).with_metadata(metadata.schema().metadata().clone());
     let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
     ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).unwrap_or(metadata)
 }

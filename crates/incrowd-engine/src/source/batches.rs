@@ -1,4 +1,5 @@
-//! A table that somebody has already: Arrow record batches in memory, or what another system holds.
+//! Tables that are not read from files: Arrow record batches in memory, or a table in another
+//! system.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,23 +9,23 @@ use incrowd_core::{Error, Result};
 
 use crate::remote::Remote;
 
-/// Records that are handed out at a time. One large batch would otherwise keep a single thread busy.
+/// Maximum number of records per slice. Without it, one large batch would occupy a single thread.
 const SLICE: usize = 1 << 15;
 
-/// So many records for each text of a dictionary, and its texts are kept.
+/// The texts of a dictionary are cached if it has at least this number of records per value.
 const SHARED: usize = 4;
 
-/// Record batches of one schema. Copying it copies no cell.
+/// Record batches of one schema. A clone does not copy cells.
 #[derive(Clone)]
 pub struct Batches {
     name: String,
     schema: SchemaRef,
     batches: Arc<Vec<RecordBatch>>,
-    /// Where each slice begins: its batch, and the record there.
+    /// Start of each slice: index of the batch, and index of the first record in it.
     slices: Arc<Vec<(usize, usize)>>,
-    /// For each batch and column the texts of its dictionary, made when they are first asked for.
+    /// Dictionary texts for each batch and column, computed on first use.
     dictionaries: Arc<Vec<OnceLock<Option<StringArray>>>>,
-    /// The table itself, if another system holds it. Then there are no batches.
+    /// The table in another system, if there is one. Then `batches` is empty.
     remote: Option<Arc<dyn Remote>>,
 }
 
@@ -47,7 +48,7 @@ impl PartialEq for Batches {
 }
 
 impl Batches {
-    /// A table of these batches, all of which must have the schema. `name` is what messages call it.
+    /// Creates a table from batches. Every batch must have the schema. `name` is used in messages.
     pub fn new(name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<Batches> {
         if let Some(odd) = batches.iter().position(|batch| batch.schema() != schema) {
             return Err(Error::input(format!(
@@ -55,38 +56,41 @@ impl Batches {
                 odd + 1
             )));
         }
-        let starts =
-            |(i, batch): (usize, &RecordBatch)| (0..batch.num_rows()).step_by(SLICE).map(move |at| (i, at));
+        let starts = |(i, batch): (usize, &RecordBatch)| {
+            super::arrow::slice_starts(batch, SLICE).into_iter().map(move |at| (i, at))
+        };
         let slices = batches.iter().enumerate().flat_map(starts).collect();
-        let dictionaries = (0..batches.len() * schema.fields().len()).map(|_| OnceLock::new()).collect();
-        let (batches, slices, dictionaries) = (Arc::new(batches), Arc::new(slices), Arc::new(dictionaries));
+        let dictionaries =
+            (0..batches.len() * schema.fields().len()).map(|_| OnceLock::new()).collect();
+        let (batches, slices, dictionaries) =
+            (Arc::new(batches), Arc::new(slices), Arc::new(dictionaries));
         Ok(Batches { name: name.to_owned(), schema, batches, slices, dictionaries, remote: None })
     }
 
-    /// A table that another system holds and counts.
+    /// Creates a table whose records are stored and counted by another system.
     pub fn remote(remote: Arc<dyn Remote>) -> Batches {
         let (name, schema) = (remote.name().to_owned(), remote.schema());
         let (batches, slices, dictionaries) = <_>::default();
         Batches { name, schema, batches, slices, dictionaries, remote: Some(remote) }
     }
 
-    /// The same under another name.
+    /// Replaces the name of the table.
     #[must_use]
     pub fn called(self, name: &str) -> Batches {
         Batches { name: name.to_owned(), ..self }
     }
 
-    /// The system that holds it, if it is not in memory.
+    /// The system that stores the table, if the table is not in memory.
     pub(crate) fn held_by(&self) -> Option<&Arc<dyn Remote>> {
         self.remote.as_ref()
     }
 
-    /// What messages call the table.
+    /// Name of the table in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its columns and their types.
+    /// Columns and their types.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
@@ -96,24 +100,24 @@ impl Batches {
         &self.batches
     }
 
-    /// How many records it has.
+    /// Number of records.
     pub fn records(&self) -> u64 {
         self.batches.iter().map(|batch| batch.num_rows() as u64).sum()
     }
 
-    /// How many bytes its cells take.
+    /// Size of the cells in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         let columns = self.batches.iter().flat_map(|batch| batch.columns());
         columns.map(|column| column.get_array_memory_size() as u64).sum()
     }
 
-    /// How many slices its records are handed out in.
+    /// Number of slices.
     pub(crate) fn slices(&self) -> usize {
         self.slices.len()
     }
 
-    /// The texts of the values of a column's dictionary, as `text` makes them. All slices of a batch share them, unless there are
-    /// nearly as many of them as records.
+    /// Texts of a column's dictionary values, as returned by `text`. The slices of a batch share
+    /// them, unless there are nearly as many texts as records.
     pub(crate) fn texts(
         &self,
         slice: usize,
@@ -125,12 +129,16 @@ impl Batches {
         if values.len() > self.batches[batch].num_rows() / SHARED {
             return text(values);
         }
-        self.dictionaries[batch * self.schema.fields().len() + column].get_or_init(|| text(values)).clone()
+        self.dictionaries[batch * self.schema.fields().len() + column]
+            .get_or_init(|| text(values))
+            .clone()
     }
 
     pub(crate) fn slice(&self, slice: usize) -> RecordBatch {
         let (batch, start) = self.slices[slice];
+        // A slice ends where the next one of its batch begins.
+        let next = self.slices.get(slice + 1).filter(|(next, _)| *next == batch);
         let batch = &self.batches[batch];
-        batch.slice(start, SLICE.min(batch.num_rows() - start))
+        batch.slice(start, next.map_or(batch.num_rows(), |(_, next)| *next) - start)
     }
 }

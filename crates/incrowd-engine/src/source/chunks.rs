@@ -1,4 +1,4 @@
-//! Cutting delimited text into chunks of whole records.
+//! Splits delimited text into chunks of whole records.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,34 +10,37 @@ use crate::past::PastReader;
 
 use super::{Compression, Format, Part, scan, unreadable};
 
-/// How much text a chunk has, about.
+/// Approximate size of a chunk in bytes.
 const CHUNK: usize = 1 << 20;
-/// A single record longer than this is a missing quotation mark, not a record.
+/// Longest accepted record. A longer one indicates a missing quotation mark. For a file smaller
+/// than this, the limit is the larger of [`LONGEST_PACKED`] and the size of the file.
 const LONGEST_RECORD: usize = 256 << 20;
+const LONGEST_PACKED: usize = 16 << 20;
 
 /// Whole records.
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub(super) bytes: Vec<u8>,
-    /// How many bytes of the file, compressed or not, were read for it.
+    /// Bytes of the file that were read for this chunk. For a compressed file, these are compressed
+    /// bytes.
     pub(super) read: u64,
 }
 
-/// A table being cut.
+/// Iterator state over the chunks of a table.
 pub(super) enum Chunks {
     File(Box<Cutting>),
-    /// A relation of a database sends whole records.
+    /// A relation of a database. The server sends whole records.
     Relation(Box<Sent>),
 }
 
-/// What a relation sends.
+/// Chunks that a database sends.
 pub(super) struct Sent {
     part: Part,
     blocks: Blocks,
     hasher: Option<blake3::Hasher>,
 }
 
-/// A file being cut.
+/// Chunks of a file.
 pub(super) struct Cutting {
     part: Part,
     reader: Box<dyn Read + Send>,
@@ -48,7 +51,7 @@ pub(super) struct Cutting {
     told: u64,
 }
 
-/// What is learned from the raw bytes of the file on their way through.
+/// Size and digest of the raw bytes, updated while the file is read.
 #[derive(Default)]
 struct Raw {
     bytes: u64,
@@ -72,31 +75,33 @@ impl Read for Watch {
     }
 }
 
-/// Opens a file for reading its text.
+/// Opens a file and returns a reader of its decoded text.
 fn text_of(part: &Part, watch: Watch) -> io::Result<Box<dyn Read + Send>> {
     let bytes: Box<dyn Read + Send> = match part.format {
-        Format::Csv(Compression::Gzip) => {
-            Box::new(flate2::read::MultiGzDecoder::new(io::BufReader::with_capacity(1 << 16, watch)))
-        }
+        Format::Csv(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(
+            io::BufReader::with_capacity(1 << 16, watch),
+        )),
         Format::Csv(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(watch)?),
         _ => Box::new(watch),
     };
     Ok(part.encoding.decode(bytes))
 }
 
-/// The first bytes of the text.
+/// Returns the first bytes of the text.
 pub(super) fn beginning(part: &Part, bytes: u64) -> Result<Vec<u8>> {
     let failed = |e: io::Error| unreadable(&part.path, &e);
     let file = File::open(&part.path).map_err(failed)?;
     let mut text = Vec::new();
-    let reader = text_of(part, Watch { file: Box::new(file), raw: Default::default() }).map_err(failed)?;
+    let reader =
+        text_of(part, Watch { file: Box::new(file), raw: Default::default() }).map_err(failed)?;
     reader.take(bytes).read_to_end(&mut text).map_err(failed)?;
     Ok(text)
 }
 
 impl Chunks {
-    /// Opens a file, past the system's cache if that is asked for, or a relation of a database, of which only some columns are sent
-    /// if that is enough.
+    /// Opens a file or a relation of a database. A file is read past the page cache of the
+    /// operating system if requested. A relation sends only the wanted columns where that is
+    /// sufficient.
     pub(super) fn open(
         part: &Part,
         hasher: Option<blake3::Hasher>,
@@ -113,7 +118,7 @@ impl Chunks {
         }
     }
 
-    /// The state of the digest after the whole table was read.
+    /// State of the digest after the whole table was read.
     pub(super) fn into_hasher(self) -> Option<blake3::Hasher> {
         match self {
             Chunks::File(file) => file.raw.lock().ok().and_then(|mut raw| raw.hasher.take()),
@@ -121,11 +126,10 @@ impl Chunks {
         }
     }
 
-    /// The next chunk. Careless cuts assume that no record has a line break inside quotes; the scanner notices if that
-    /// was wrong. `room` is that of a chunk that is no longer needed.
-    pub(super) fn next(&mut self, careful: bool, room: Vec<u8>) -> Result<Option<Chunk>> {
+    /// Returns the next chunk. `room` is the buffer of an earlier chunk and is reused.
+    pub(super) fn next(&mut self, room: Vec<u8>) -> Result<Option<Chunk>> {
         match self {
-            Chunks::File(file) => file.next(careful, room),
+            Chunks::File(file) => file.next(room),
             Chunks::Relation(sent) => {
                 let Some(block) = sent.blocks.next() else { return Ok(None) };
                 let bytes = block.map_err(|e| unreadable(&sent.part.path, &e))?;
@@ -141,7 +145,8 @@ impl Chunks {
 impl Cutting {
     fn open(part: &Part, hasher: Option<blake3::Hasher>, past: bool) -> Result<Cutting> {
         let failed = |e: io::Error| unreadable(&part.path, &e);
-        let file: Box<dyn Read + Send> = match past.then(|| PastReader::open(&part.path)).flatten() {
+        let file: Box<dyn Read + Send> = match past.then(|| PastReader::open(&part.path)).flatten()
+        {
             Some(past) => Box::new(past),
             None => Box::new(File::open(&part.path).map_err(failed)?),
         };
@@ -151,8 +156,8 @@ impl Cutting {
         Ok(Cutting { part: part.clone(), reader, raw, carry, begun: false, ended: false, told: 0 })
     }
 
-    fn next(&mut self, careful: bool, room: Vec<u8>) -> Result<Option<Chunk>> {
-        // What lies in the room is written over, so that nothing has to be cleared.
+    fn next(&mut self, room: Vec<u8>) -> Result<Option<Chunk>> {
+        // The old contents of the buffer are overwritten, so the buffer is not cleared.
         let mut bytes = room;
         let mut used = self.carry.len();
         bytes.resize(bytes.len().max(used), 0);
@@ -190,7 +195,7 @@ impl Cutting {
                 }
                 break used;
             }
-            match if careful { record_end(text, self.part.delimiter) } else { line_end(text) } {
+            match last_record_end(text, self.part.delimiter) {
                 Some(end) => {
                     self.carry.extend_from_slice(&text[end..]);
                     break end;
@@ -206,10 +211,13 @@ impl Cutting {
     }
 
     fn more(&self, want: usize) -> Result<usize> {
-        if want >= LONGEST_RECORD {
+        let size = usize::try_from(self.part.bytes).unwrap_or(LONGEST_RECORD);
+        let longest = LONGEST_RECORD.min(LONGEST_PACKED.max(size));
+        if want >= longest {
             return Err(Error::input(format!(
-                "`{}` has a record longer than 256 MiB",
-                self.part.path.display()
+                "`{}` has a record longer than {} MiB",
+                self.part.path.display(),
+                longest >> 20
             ))
             .help("a quotation mark may be missing"));
         }
@@ -217,7 +225,7 @@ impl Cutting {
     }
 }
 
-/// Reads until there is no more room, or nothing more to read.
+/// Reads until the buffer is full or the input ends.
 fn fill(reader: &mut dyn Read, room: &mut [u8]) -> io::Result<usize> {
     let mut read = 0;
     while read < room.len() {
@@ -231,12 +239,21 @@ fn fill(reader: &mut dyn Read, room: &mut [u8]) -> io::Result<usize> {
     Ok(read)
 }
 
-/// Where the last line ends.
+/// End of the last record that is certainly complete. Without quotation marks this is the last line
+/// end, which is much faster to find.
+fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
+    match memchr::memchr(b'"', bytes) {
+        None => line_end(bytes),
+        Some(_) => record_end(bytes, delimiter),
+    }
+}
+
+/// End of the last line.
 fn line_end(bytes: &[u8]) -> Option<usize> {
     memchr::memrchr(b'\n', bytes).map(|i| i + 1)
 }
 
-/// Where the last record ends that is complete for sure.
+/// End of the last record that is certainly complete, for text with quotation marks.
 fn record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     let mut last = None;
     walk(bytes, delimiter, |end| {
@@ -249,20 +266,21 @@ fn record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
 /// How the first line of a text ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FirstLine {
-    /// With a line break.
+    /// It ends with a line break.
     Ends,
-    /// With the text.
+    /// It ends with the text, without a line break.
     Endless,
-    /// Within a quoted field.
+    /// It ends within a quoted field.
     Open,
 }
 
-/// How the header ends, as far as the text goes.
+/// Returns how the header ends within `bytes`.
 pub(super) fn header(bytes: &[u8], delimiter: u8) -> FirstLine {
     if header_end(bytes, delimiter).is_some() {
         return FirstLine::Ends;
     }
-    // Marks that close are even in number after the last one that opens; a line break shows that none did.
+    // No header end was found. Then the header either has no line break or has an open quoted
+    // field.
     let start = bytes.iter().position(|b| !matches!(b, b'\r' | b'\n')).unwrap_or(bytes.len());
     match scan::ends_within_quotes(&bytes[start..], delimiter) {
         true => FirstLine::Open,
@@ -270,8 +288,8 @@ pub(super) fn header(bytes: &[u8], delimiter: u8) -> FirstLine {
     }
 }
 
-/// Where the header ends, blank lines before it included.
-fn header_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
+/// End of the header. Blank lines before the header are included.
+pub(super) fn header_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     let mut header = None;
     let mut start = 0;
     walk(bytes, delimiter, |end| {
@@ -283,7 +301,8 @@ fn header_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     header.filter(|&end| !bytes[..end].iter().all(|b| matches!(b, b'\r' | b'\n')))
 }
 
-/// Calls `each` with every position after a record's line end until it says no.
+/// Calls `each` with the position after the line end of every record. Stops when `each` returns
+/// false.
 fn walk(bytes: &[u8], delimiter: u8, mut each: impl FnMut(usize) -> bool) {
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'"', b'\n', &bytes[at..]) {
@@ -307,11 +326,12 @@ fn walk(bytes: &[u8], delimiter: u8, mut each: impl FnMut(usize) -> bool) {
             }
             at += 1;
         }
-        // A file may end right after the doubled mark's first half: then nothing more is certain.
+        // The text may end between the two quotation marks of an escaped mark. Then the end of the
+        // field is unknown.
         if at >= bytes.len() {
             return;
         }
-        // Text after the closing mark may hold marks that mean nothing.
+        // Quotation marks in the text after a closing mark are ordinary characters.
         if let Some(skip) = memchr::memchr2(delimiter, b'\n', &bytes[at..]) {
             at += skip;
         } else {

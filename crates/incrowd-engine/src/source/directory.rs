@@ -1,5 +1,6 @@
-//! A directory as a table: the files in it, and what the names of directories within it say. In `year=2021/part-0.parquet` every
-//! record has the value `2021` in a column `year`, as Hive, Spark, DuckDB and Polars write and read it.
+//! A directory as a table: its files, plus columns from the names of its subdirectories. In
+//! `year=2021/part-0.parquet` every record has the value `2021` in a column `year`. Hive, Spark,
+//! DuckDB and Polars use the same layout.
 
 use std::path::{Path, PathBuf};
 
@@ -9,34 +10,43 @@ use incrowd_core::{Error, Result};
 use super::work::Records;
 use super::{CodedCells, Format, FormatCard, WholeCells, unreadable};
 
-/// A column that is the same for all records of a file.
+/// A column with one value for all records of a file.
 pub(super) type Constant = (String, Option<String>);
 
 /// A file of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct TableFile {
     pub(super) path: PathBuf,
-    /// What the names of directories say.
+    /// Columns from the names of the directories.
     pub(super) constants: Vec<Constant>,
 }
 
-/// How deep directories are looked into.
+/// Maximum depth of nested directories.
 const DEEPEST: usize = 32;
-/// What Hive writes for a missing value.
+/// Hive's directory name for a missing value.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The files of a table in a directory, in alphabetical order. What begins with `.` or `_` is not looked at.
-pub(super) fn files(directory: &Path) -> Result<Vec<Found>> {
+/// The files of a table in a directory, in alphabetical order. Names that begin with `.` or `_` are
+/// skipped.
+pub(super) fn files(directory: &Path) -> Result<Vec<TableFile>> {
     let mut found = Vec::new();
     walk(directory, &[], DEEPEST, &mut found)?;
     if found.is_empty() {
-        return Err(Error::input(format!("the directory `{}` holds no table", directory.display()))
-            .help(format!("incrowd reads {} files; their names tell", FormatCard::titles())));
+        return Err(Error::input(format!(
+            "the directory `{}` holds no table",
+            directory.display()
+        ))
+        .help(format!("incrowd reads {} files; their names tell", FormatCard::titles())));
     }
     Ok(found)
 }
 
-fn walk(directory: &Path, constants: &[Constant], deeper: usize, found: &mut Vec<Found>) -> Result<()> {
+fn walk(
+    directory: &Path,
+    constants: &[Constant],
+    deeper: usize,
+    found: &mut Vec<TableFile>,
+) -> Result<()> {
     let failed = |e| unreadable(directory, &e);
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(failed)? {
@@ -50,25 +60,28 @@ fn walk(directory: &Path, constants: &[Constant], deeper: usize, found: &mut Vec
         }
         if path.is_dir() {
             if deeper == 0 {
-                return Err(Error::input(format!("the directory `{}` is too deep", path.display())));
+                return Err(Error::input(format!(
+                    "the directory `{}` is too deep",
+                    path.display()
+                )));
             }
             let mut constants = constants.to_vec();
             constants.extend(constant(&name));
             walk(&path, &constants, deeper - 1, found)?;
         } else if Format::of_path(&path).is_ok() {
-            found.push(Found { path: path.clone(), constants: constants.to_vec() });
+            found.push(TableFile { path: path.clone(), constants: constants.to_vec() });
         }
     }
     Ok(())
 }
 
-/// What the name of a directory says of all records within it.
+/// Parses `column=value` in the name of a directory.
 fn constant(name: &str) -> Option<Constant> {
     let (column, value) = name.split_once('=').filter(|(column, _)| !column.is_empty())?;
     Some((decoded(column), (value != NULL).then(|| decoded(value))))
 }
 
-/// `%20` and the like as the characters they stand for.
+/// Decodes percent-encoded characters such as `%20`.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -86,16 +99,16 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Where the cells of a slot come from.
+/// Source of the cells of a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slot<'a> {
-    /// A slot of what was read.
+    /// A slot of the records of the file.
     Read(usize),
-    /// The names of directories.
+    /// A constant from the name of a directory.
     Constant(Option<&'a str>),
 }
 
-/// Records with columns that the names of directories tell.
+/// Records of a file with the columns from the directory names added.
 pub(super) struct Partitioned<'a, R> {
     pub(super) records: &'a R,
     pub(super) slots: &'a [Slot<'a>],
@@ -142,7 +155,10 @@ mod tests {
     #[test]
     fn names_of_directories_tell_values() {
         assert_eq!(constant("year=2021"), Some(("year".into(), Some("2021".into()))));
-        assert_eq!(constant("town=S%C3%A3o%20Paulo"), Some(("town".into(), Some("São Paulo".into()))));
+        assert_eq!(
+            constant("town=S%C3%A3o%20Paulo"),
+            Some(("town".into(), Some("São Paulo".into())))
+        );
         assert_eq!(constant("town=__HIVE_DEFAULT_PARTITION__"), Some(("town".into(), None)));
         assert_eq!(constant("share=100%"), Some(("share".into(), Some("100%".into()))));
         assert!(constant("plain").is_none() && constant("=x").is_none());

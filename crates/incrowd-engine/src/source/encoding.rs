@@ -1,23 +1,24 @@
-//! Text in other encodings than UTF-8, converted while it is read.
+//! Converts text in other encodings to UTF-8 while it is read.
 
 use std::io::{self, Read};
 
-/// How the characters of a text file are written.
+/// Character encoding of a text file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
-    /// UTF-8, and ASCII with it.
+    /// UTF-8, which includes ASCII.
     #[default]
     Utf8,
-    /// Windows-1252, which has all that Latin-1 has.
+    /// Windows-1252, a superset of the printable characters of Latin-1.
     Windows1252,
-    /// UTF-16, the lower byte first.
+    /// UTF-16, little-endian.
     Utf16Le,
-    /// UTF-16, the higher byte first.
+    /// UTF-16, big-endian.
     Utf16Be,
 }
 
 impl Encoding {
-    /// The names in a job file. A mark at the beginning of the file tells the order of the bytes of UTF-16.
+    /// Names in a job file. A byte order mark at the beginning of the file overrides the byte order
+    /// of UTF-16.
     pub const ALL: [(&'static str, Encoding); 4] = [
         ("utf-8", Encoding::Utf8),
         ("latin1", Encoding::Windows1252),
@@ -25,8 +26,9 @@ impl Encoding {
         ("utf-16", Encoding::Utf16Le),
     ];
 
-    /// What the first bytes of a text tell, if they are not those of UTF-8. Bytes that are neither ASCII nor UTF-8 are those of
-    /// Windows-1252 if nothing else is: a text that has both is damaged.
+    /// Guesses the encoding from the first bytes of a text. Bytes that are neither ASCII nor UTF-8
+    /// indicate Windows-1252 only if no multi-byte UTF-8 character occurs. A text with both is
+    /// damaged UTF-8.
     pub(super) fn sniff(text: &[u8]) -> Encoding {
         match text {
             [0xff, 0xfe, ..] => return Encoding::Utf16Le,
@@ -40,12 +42,13 @@ impl Encoding {
             }
             strange |= !chunk.invalid().is_empty();
         }
-        // Of a character that the sample cuts in two, the beginning is no sign of anything else.
+        // The sample may end within a multi-byte character. That does not indicate another
+        // encoding.
         let cut = std::str::from_utf8(text).is_err_and(|e| e.error_len().is_none());
         if strange && !cut { Encoding::Windows1252 } else { Encoding::Utf8 }
     }
 
-    /// The text of a reader as UTF-8.
+    /// Wraps a reader of text in this encoding in a reader of UTF-8.
     pub(super) fn decode(self, reader: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         let encoding = match self {
             Encoding::Utf8 => return reader,
@@ -53,9 +56,16 @@ impl Encoding {
             Encoding::Utf16Le => encoding_rs::UTF_16LE,
             Encoding::Utf16Be => encoding_rs::UTF_16BE,
         };
-        // A mark in the other order says more than a name does.
+        // A byte order mark takes precedence over the stated byte order.
         let decoder = encoding.new_decoder();
-        Box::new(Decoded { reader, decoder, raw: vec![0; 1 << 16], text: Vec::new(), given: 0, ended: false })
+        Box::new(Decoded {
+            reader,
+            decoder,
+            raw: vec![0; 1 << 16],
+            text: Vec::new(),
+            given: 0,
+            ended: false,
+        })
     }
 }
 

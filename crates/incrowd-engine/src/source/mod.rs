@@ -1,4 +1,4 @@
-//! Reading tables: one or several files of one format as one table, in parallel.
+//! Reading tables: one or more files of one format are read in parallel as one table.
 
 mod arrow;
 mod batches;
@@ -8,21 +8,23 @@ mod encoding;
 mod foreign;
 mod scan;
 mod sniff;
+pub(crate) mod table_format;
 mod work;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use arrow_schema::DataType;
 use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::{Error, Result, Silent};
 
-use crate::beside::Beside;
 use crate::database::{self, Relation, is_database};
+use crate::file_id::{self, FileId};
+use crate::record_values::ExaminedColumns;
 
 pub use batches::Batches;
 pub use encoding::Encoding;
+pub use table_format::check_table_format;
 pub(crate) use work::{CodedCells, Place, Records, Trouble, WholeCells, Worker};
 
 /// A file format.
@@ -36,10 +38,10 @@ pub enum Format {
     Arrow,
 }
 
-/// How delimited text is compressed.
+/// Compression of delimited text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     Plain,
     /// gzip.
     Gzip,
@@ -47,22 +49,24 @@ pub enum Compression {
     Zstd,
 }
 
-/// A file format's entry in the list.
+/// Description of a file format.
 #[derive(Clone, Copy, Debug)]
 pub struct FormatCard {
     /// The name in a job file.
     pub name: &'static str,
-    /// What people call it.
+    /// Name in messages and documentation.
     pub title: &'static str,
-    /// The ends of file names that ask for it.
+    /// File name extensions of the format.
     pub extensions: &'static [&'static str],
-    /// Whether `.gz` and `.zst` may follow.
+    /// Whether `.gz` and `.zst` may follow the extension.
     pub compressed: bool,
-    /// The format; what cannot be compressed is only asked for plain.
+    /// Constructor of the format. Formats without compression are only constructed with
+    /// [`Compression::Plain`].
     pub format: fn(Compression) -> Format,
 }
 
-/// Every file format. Names of files and job keys, what `init` proposes, messages and tests read this list.
+/// All file formats. File names, job keys, the proposals of `init`, messages and tests use this
+/// list.
 pub const FORMATS: &[FormatCard] = &[
     FormatCard {
         name: "csv",
@@ -88,7 +92,7 @@ pub const FORMATS: &[FormatCard] = &[
 ];
 
 impl FormatCard {
-    /// The list in words, `CSV, Parquet and Arrow`.
+    /// The formats as a list in English, such as `CSV, Parquet and Arrow`.
     pub(crate) fn titles() -> String {
         let titles: Vec<&str> = FORMATS.iter().map(|card| card.title).collect();
         let (last, first) = titles.split_last().expect("the list is not empty");
@@ -97,7 +101,7 @@ impl FormatCard {
 }
 
 impl Format {
-    /// The format a file name asks for, with the names that would be understood in the error.
+    /// The format for a file name. The error lists the accepted extensions.
     pub fn of_path(path: &Path) -> Result<Format> {
         let name = path.file_name().map(|n| n.to_string_lossy().to_lowercase()).unwrap_or_default();
         let (stem, compression) = match name.rsplit_once('.') {
@@ -107,7 +111,8 @@ impl Format {
         };
         let extension = stem.rsplit_once('.').map_or("", |(_, extension)| extension);
         let asked = |card: &&FormatCard| {
-            card.extensions.contains(&extension) && (card.compressed || compression == Compression::Plain)
+            card.extensions.contains(&extension)
+                && (card.compressed || compression == Compression::Plain)
         };
         FORMATS.iter().find(asked).map(|card| (card.format)(compression)).ok_or_else(|| {
             let known = FORMATS.iter().map(|card| {
@@ -120,26 +125,26 @@ impl Format {
         })
     }
 
-    /// The format of that name in a job file, not compressed.
+    /// The uncompressed format with this name in a job file.
     pub fn named(name: &str) -> Option<Format> {
         FORMATS.iter().find(|card| card.name == name).map(|card| (card.format)(Compression::Plain))
     }
 }
 
-/// What the reader is told instead of finding it out.
+/// Settings of the reader. A setting that is `None` is detected from the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The format, if the files do not show it.
+    /// The format, if it cannot be detected from the files.
     pub format: Option<Format>,
     /// The delimiter of delimited text.
     pub delimiter: Option<u8>,
-    /// How its characters are written.
+    /// The character encoding of delimited text.
     pub encoding: Option<Encoding>,
-    /// What stands before the fractions of its numbers.
+    /// The decimal mark of delimited text.
     pub decimal: Option<DecimalMark>,
-    /// The sheet of an Excel file that has several.
+    /// The sheet to read from an Excel file with several sheets.
     pub sheet: Option<String>,
-    /// Whether a digest of the files' bytes is computed while reading.
+    /// Whether to compute a digest of the files' bytes during reading.
     pub digest: bool,
 }
 
@@ -147,13 +152,13 @@ pub struct Options {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// The type in formats that have types.
+    /// The type, for formats with types.
     pub(crate) data_type: Option<DataType>,
-    /// The type in the database it comes from.
+    /// The SQL type, for a column of a database.
     pub(crate) sql: Option<&'static str>,
 }
 
-/// One file, or a table in memory.
+/// One file, one relation of a database, or one table in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     path: PathBuf,
@@ -161,19 +166,20 @@ pub(crate) struct Part {
     bytes: u64,
     delimiter: u8,
     encoding: Encoding,
-    /// What stands before fractions, in text.
+    /// Decimal mark of numbers in text.
     decimal: Option<DecimalMark>,
-    /// For each column of the table its position in this file.
+    /// Position in this file of each column of the table.
     positions: Vec<usize>,
-    /// How many columns the file has.
+    /// Number of columns in the file.
     width: usize,
-    /// What is known of a typed file.
-    typed: Option<arrow::Typed>,
-    /// Whether the names are known to be names: those of a typed file are, the first line of a text may be a record.
+    /// Metadata of a typed file.
+    typed: Option<arrow::TypedFile>,
+    /// Whether the first line is certainly a header. A typed file always has names. The first line
+    /// of a text file may be a record.
     named: bool,
-    /// What the names of its directories say of all its records. These columns come after those of the file.
+    /// Columns from the names of the directories. They follow the columns of the file.
     constants: Vec<directory::Constant>,
-    /// The relation of a database, if it is one.
+    /// The relation, if this part is read from a database.
     database: Option<Arc<Relation>>,
 }
 
@@ -183,21 +189,32 @@ impl Part {
     }
 }
 
-/// A table in one or several files, or in memory.
+/// Memory limit in bytes for the records of a scan, and limit as a multiple of the file size. The
+/// larger limit applies.
+const ALLOWANCE: u64 = 800 << 20;
+const ALLOWANCE_TIMES: u64 = 80;
+/// For tables smaller than this, the size of the caches has no effect on the time.
+const SMALL: u64 = 16 << 20;
+/// Maximum number of cached texts of a small table, summed over all threads.
+const REMEMBERED: usize = 1 << 19;
+
+/// A table in one or more files, in a database or in memory.
 #[derive(Debug)]
 pub struct Source {
     parts: Vec<Part>,
     names: Vec<String>,
     columns: Vec<Column>,
     digest: bool,
-    /// Whether its bytes are better read past the system's cache.
+    /// Whether the memory limit is lifted. It is for tables passed in memory and for files that
+    /// this program wrote.
+    is_trusted: bool,
+    /// Whether to read the files past the page cache of the operating system.
     past: bool,
-    /// Set once a line break was met inside quotes; from then on chunks are cut with care.
-    careful: AtomicBool,
 }
 
 impl Source {
-    /// Opens files as one table; a path may be a glob pattern, or a directory. All files must have the same columns, in any order.
+    /// Opens files as one table. A path may be a glob pattern or a directory. All files must have
+    /// the same columns, in any order.
     pub fn open(paths: &[PathBuf], options: &Options) -> Result<Source> {
         let found = expand(paths)?;
         let paths: Vec<PathBuf> = found.iter().map(|found| found.path.clone()).collect();
@@ -206,7 +223,7 @@ impl Source {
         for (path, found) in paths.iter().zip(found) {
             let (mut part, mut own) = open_part(path, options)?;
             for constant in found.constants {
-                // Some writers keep the column in the file as well.
+                // Some writers also store the partition column in the file.
                 if !own.iter().any(|column| column.name == constant.0) {
                     part.positions.push(own.len());
                     own.push(Column { name: constant.0.clone(), data_type: None, sql: None });
@@ -243,27 +260,25 @@ impl Source {
             parts.push(part);
         }
         let names = columns.iter().map(|c| c.name.clone()).collect();
-        Ok(Source {
-            parts,
-            names,
-            columns,
-            digest: options.digest,
-            past: false,
-            careful: AtomicBool::new(false),
-        })
+        Ok(Source { parts, names, columns, digest: options.digest, is_trusted: false, past: false })
     }
 
-    /// The same, of which the text is read past the system's cache where that can be done.
+    /// Reads text past the page cache of the operating system where that is supported.
     pub(crate) fn past_the_cache(self) -> Source {
         Source { past: true, ..self }
     }
 
-    /// The files that paths and patterns mean.
+    /// Lifts the memory limit, because this program wrote the files.
+    pub(crate) fn of_our_own(self) -> Source {
+        Source { is_trusted: true, ..self }
+    }
+
+    /// The files that paths and patterns match.
     pub fn matching(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         Ok(expand(paths)?.into_iter().map(|found| found.path).collect())
     }
 
-    /// A table in memory. Nothing is copied.
+    /// Opens a table in memory. No cell is copied.
     pub fn of_batches(batches: &Batches) -> Result<Source> {
         let name = Path::new(batches.name());
         let columns = arrow::columns(&batches.schema());
@@ -277,7 +292,7 @@ impl Source {
             decimal: None,
             positions: (0..columns.len()).collect(),
             width: columns.len(),
-            typed: Some(arrow::Typed::Batches(batches.clone())),
+            typed: Some(arrow::TypedFile::Batches(batches.clone())),
             named: true,
             constants: Vec::new(),
             database: None,
@@ -285,7 +300,7 @@ impl Source {
         Ok(Source::of_part(part, columns, false))
     }
 
-    /// An Arrow file whose bytes are in memory.
+    /// Opens an Arrow file whose bytes are in memory.
     pub(crate) fn of_bytes(name: &str, bytes: &arrow_buffer::Buffer) -> Result<Source> {
         let mut part = Part {
             path: PathBuf::from(name),
@@ -307,15 +322,21 @@ impl Source {
         Ok(Source::of_part(part, columns, true))
     }
 
-    /// A relation of a database with columns of these names, read as text of which a digest is computed.
+    /// Opens a relation of a database with the given column names. It is read as text, and a digest
+    /// of the text is computed.
     #[cfg(feature = "postgres")]
-    pub(crate) fn of_relation(name: &Path, relation: Arc<Relation>, columns: Vec<String>) -> Source {
+    pub(crate) fn of_relation(
+        name: &Path,
+        relation: Arc<Relation>,
+        columns: Vec<String>,
+    ) -> Source {
         let column = |name| Column { name, data_type: None, sql: None };
         let columns: Vec<Column> = columns.into_iter().map(column).collect();
         Source::of_part(database_part(name, relation, columns.len()), columns, true)
     }
 
-    /// The relation that this is, if it is one of a database, need not be read whole, and nothing else is read with it.
+    /// The relation, if the source is exactly one relation of a database and no digest requires a
+    /// full read.
     pub(crate) fn relation(&self) -> Option<&Relation> {
         match self.parts.as_slice() {
             [part] if !self.digest => part.database.as_deref(),
@@ -323,30 +344,31 @@ impl Source {
         }
     }
 
-    /// Names for the tables of databases that are read; equal if the tables are.
+    /// Identifiers of the database tables in the source. Equal tables have equal identifiers.
     pub(crate) fn identities(&self) -> Vec<String> {
         let relations = self.parts.iter().filter_map(|part| part.database.as_ref());
         relations.flat_map(|relation| relation.identities().to_vec()).collect()
     }
 
-    /// The batches of an Arrow file whose bytes are in memory.
+    /// Decodes the batches of an Arrow file whose bytes are in memory.
     pub(crate) fn batches_in(name: &str, bytes: &arrow_buffer::Buffer) -> Result<Batches> {
         let source = Source::of_bytes(name, bytes)?;
         match source.parts.into_iter().next().and_then(|part| part.typed) {
-            Some(arrow::Typed::Bytes { batches, .. }) => Ok(batches),
+            Some(arrow::TypedFile::Bytes { batches, .. }) => Ok(batches),
             _ => Err(Error::bug("a table in memory has no batches")),
         }
     }
 
     fn of_part(part: Part, columns: Vec<Column>, digest: bool) -> Source {
         let names = columns.iter().map(|c| c.name.clone()).collect();
-        Source { parts: vec![part], names, columns, digest, past: false, careful: AtomicBool::new(false) }
+        let (is_trusted, past) = (true, false);
+        Source { parts: vec![part], names, columns, digest, is_trusted, past }
     }
 
-    /// The system that holds the table, if one does.
+    /// The system that stores the table, if it is a remote one.
     pub(crate) fn remote(&self) -> Option<&Arc<dyn crate::remote::Remote>> {
         match self.parts.as_slice() {
-            [Part { typed: Some(arrow::Typed::Batches(batches)), .. }] => batches.held_by(),
+            [Part { typed: Some(arrow::TypedFile::Batches(batches)), .. }] => batches.held_by(),
             _ => None,
         }
     }
@@ -360,28 +382,66 @@ impl Source {
         &self.columns[position]
     }
 
-    /// The files, patterns replaced by what they match; none of a table in memory.
+    /// The files, after expansion of patterns. Empty for a table in memory.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.parts.iter().filter(|part| !part.in_memory()).map(|part| part.path.as_path())
     }
 
-    /// The size of the files in bytes.
+    /// Memory limit in bytes for the records of a scan, as estimated by [`Worker::memory`]. The
+    /// size of plain text bounds its memory use. Compressed and typed files can expand a
+    /// thousandfold. Their limit is therefore a multiple of their size that valid files do not
+    /// exceed. A file below 10 MiB uses less than 1 GiB, including all data derived from its
+    /// records.
+    pub(crate) fn allowance(&self) -> u64 {
+        match self.is_trusted || self.is_plain() {
+            true => u64::MAX,
+            false => ALLOWANCE.max(self.bytes().saturating_mul(ALLOWANCE_TIMES)),
+        }
+    }
+
+    /// Whether the texts of all records are at most as large as the source. This holds for plain
+    /// text and for databases.
+    pub(crate) fn is_plain(&self) -> bool {
+        let is_plain = |part: &Part| {
+            part.database.is_some()
+                || part.typed.is_none() && part.format == Format::Csv(Compression::Plain)
+        };
+        self.parts.iter().all(is_plain)
+    }
+
+    /// Maximum number of texts in all caches of one worker. A cached text takes up to 200 bytes per
+    /// thread. Without a limit, a small file could fill the memory of a machine with many
+    /// processors.
+    pub(crate) fn remembered(&self) -> usize {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        match self.bytes() < SMALL {
+            true => REMEMBERED / threads,
+            false => usize::MAX,
+        }
+    }
+
+    /// Size of the files in bytes.
     pub fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
-    /// What separates the cells, if the table is text.
+    /// The delimiter, if the table is text.
     pub fn delimiter(&self) -> Option<u8> {
-        self.parts.iter().find(|part| matches!(part.format, Format::Csv(_))).map(|part| part.delimiter)
+        self.parts
+            .iter()
+            .find(|part| matches!(part.format, Format::Csv(_)))
+            .map(|part| part.delimiter)
     }
 
-    /// What stands before the fractions of numbers, if the table is text: in all files what it is in one of them.
+    /// The decimal mark of the numbers, if the table is text. If any file has a decimal comma, it
+    /// applies to all files.
     pub fn decimal(&self) -> Option<DecimalMark> {
-        let of_part = |mark| self.parts.iter().find(|part| part.decimal == Some(mark)).map(|_| mark);
+        let of_part =
+            |mark| self.parts.iter().find(|part| part.decimal == Some(mark)).map(|_| mark);
         of_part(DecimalMark::Comma).or_else(|| of_part(DecimalMark::Point))
     }
 
-    /// Spells the numbers of a column that was read from text as they are spelled elsewhere.
+    /// Rewrites the numbers of a text column with a decimal point.
     pub(crate) fn spell_numbers(&self, texts: &mut [String]) {
         if let Some(mark) = self.decimal() {
             numerals::read(texts, mark);
@@ -391,24 +451,26 @@ impl Source {
     /// The position of a column.
     pub fn position(&self, name: &str) -> Result<usize> {
         self.names.iter().position(|n| n == name).ok_or_else(|| {
-            let error = Error::job(format!("the table has no column `{name}`")).at(format!("columns.{name}"));
+            let error = Error::job(format!("the table has no column `{name}`"))
+                .at(format!("columns.{name}"));
             self.help_column(error, name)
         })
     }
 
-    /// Whether the column names are known to be names and not the cells of a first record.
+    /// Whether the column names are certainly names and not the cells of a first record.
     pub fn is_named(&self) -> bool {
         self.parts.iter().all(|part| part.named)
     }
 
-    /// Adds to an error about a column that is not there which one may be meant, if that can be told without telling a cell.
+    /// Adds a similar column name to an error about a missing column. Nothing is added if the names
+    /// may be cells.
     #[must_use]
     pub fn help_column(&self, error: Error, name: &str) -> Error {
         error.help_column(name, self.names.iter().map(String::as_str), self.is_named())
     }
 }
 
-/// A relation of a database as a part of a table.
+/// Creates a part for a relation of a database.
 fn database_part(name: &Path, relation: Arc<Relation>, width: usize) -> Part {
     Part {
         path: name.to_owned(),
@@ -436,9 +498,10 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         return Err(Error::input(format!("`{}` is not a file", path.display()))
             .help("incrowd reads its input more than once; save a stream to a file first, or name it `-` and pipe it in"));
     }
+    file_id::check_read(path, &metadata)?;
     let format = match (options.format, sniff::format(path)?) {
         (None, sniffed) => sniffed,
-        // Whatever is said to be text may still be compressed, which shows in the bytes.
+        // Text that is declared as uncompressed may still be compressed. The first bytes show it.
         (Some(Format::Csv(_)), sniffed @ Format::Csv(_)) => sniffed,
         (Some(stated), _) => stated,
     };
@@ -450,8 +513,13 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
     if let Some(foreign) = foreign {
         let batches = foreign::read(path, foreign, options.sheet.as_deref())?;
         let source = Source::of_batches(&batches)?;
-        let part = source.parts.into_iter().next().ok_or_else(|| Error::bug("a table without a part"))?;
-        return Ok((Part { path: path.to_owned(), bytes, ..part }, source.columns));
+        let part =
+            source.parts.into_iter().next().ok_or_else(|| Error::bug("a table without a part"))?;
+        let mut columns = source.columns;
+        for column in &mut columns {
+            column.data_type = column.data_type.take().map(foreign::published);
+        }
+        return Ok((Part { path: path.to_owned(), bytes, ..part }, columns));
     }
     let mut part = Part {
         path: path.to_owned(),
@@ -475,7 +543,11 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
             let header = sniff::header(&part, options.delimiter)?;
             (part.delimiter, part.named) = (header.delimiter, header.sure);
             part.decimal = Some(options.decimal.unwrap_or(header.decimal));
-            header.names.into_iter().map(|name| Column { name, data_type: None, sql: None }).collect()
+            header
+                .names
+                .into_iter()
+                .map(|name| Column { name, data_type: None, sql: None })
+                .collect()
         }
         Format::Parquet | Format::Arrow => {
             let (typed, columns) = arrow::open(&part)?;
@@ -488,23 +560,44 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
     Ok((part, columns))
 }
 
+/// Maximum number of columns of a table. A column needs a few hundred bytes per thread, while one
+/// byte of a file can declare a column.
+const MOST_COLUMNS: usize = 1 << 16;
+
+fn check_width(path: &Path, columns: usize) -> Result<()> {
+    match columns > MOST_COLUMNS {
+        true => {
+            Err(Error::input(format!("`{}` has more than {MOST_COLUMNS} columns", path.display()))
+                .help("is the delimiter right? Else leave out columns that are not needed"))
+        }
+        false => Ok(()),
+    }
+}
+
 fn check_names(path: &Path, columns: &[Column]) -> Result<()> {
+    check_width(path, columns.len())?;
     let mut seen = hashbrown::HashMap::with_capacity(columns.len());
     for (i, column) in columns.iter().enumerate() {
         if let Some(first) = seen.insert(&column.name, i) {
-            // The name is not told: of a file without a header it would be somebody's cell.
+            // The message does not contain the name. In a file without a header, the name is a
+            // cell.
             let (file, a, b) = (path.display(), first + 1, i + 1);
-            return Err(Error::input(format!("`{file}` has two columns of one name (columns {a} and {b})"))
-                .help("rename one of them: a column name must be unique. Does the file have a header?"));
+            return Err(Error::input(format!(
+                "`{file}` has two columns of one name (columns {a} and {b})"
+            ))
+            .help(
+                "rename one of them: a column name must be unique. Does the file have a header?",
+            ));
         }
     }
     Ok(())
 }
 
-/// Replaces glob patterns and directories by the files they mean, in alphabetical order.
-fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
-    let alone = |path: PathBuf| directory::Found { path, constants: Vec::new() };
+/// Replaces glob patterns and directories by the files they match, in alphabetical order.
+fn expand(paths: &[PathBuf]) -> Result<Vec<directory::TableFile>> {
+    let alone = |path: PathBuf| directory::TableFile { path, constants: Vec::new() };
     let mut expanded = Vec::new();
+    let mut formats = table_format::TableFormats::default();
     for path in paths {
         if is_database(path) {
             expanded.push(alone(path.clone()));
@@ -512,6 +605,7 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
         }
         let text = path.to_string_lossy();
         if path.is_dir() {
+            formats.check_read(path)?;
             expanded.extend(directory::files(path)?);
             continue;
         }
@@ -519,21 +613,26 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
             expanded.push(alone(path.clone()));
             continue;
         }
-        let matches = glob::glob(&text).map_err(|e| Error::job(format!("`{text}` is not a pattern: {e}")))?;
+        let matches =
+            glob::glob(&text).map_err(|e| Error::job(format!("`{text}` is not a pattern: {e}")))?;
         let before = expanded.len();
         expanded.extend(matches.filter_map(Result::ok).filter(|p| p.is_file()).map(alone));
         if expanded.len() == before {
             return Err(Error::input(format!("no file matches `{text}`")));
         }
     }
-    // The same people twice would look like a crowd.
+    // A file that is read twice would double the size of every group, so it is an error.
     let mut seen = hashbrown::HashSet::new();
+    let mut seen_files = hashbrown::HashSet::new();
     for found in &expanded {
+        formats.check_read(&found.path)?;
         let place = match is_database(&found.path) {
             true => Ok(found.path.clone()),
             false => found.path.canonicalize(),
         };
-        if place.is_ok_and(|path| !seen.insert(path)) {
+        // Two hard links to one file have different paths but the same file identifier.
+        let linked = FileId::at(&found.path).is_some_and(|id| !seen_files.insert(id));
+        if linked || place.is_ok_and(|path| !seen.insert(path)) {
             return Err(Error::job(format!("the file `{}` is named twice", found.path.display())));
         }
     }
@@ -544,33 +643,36 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::Found>> {
     Ok(expanded)
 }
 
-/// The digest of a file's bytes, or of the text of a table of a database, as a scan computes it.
+/// Digest of a file's bytes, or of the text of a database table. It equals the digest that a scan
+/// computes.
 pub fn digest(path: &Path) -> Result<String> {
     if is_database(path) {
-        let source = Source::open(&[path.to_owned()], &Options { digest: true, ..Options::default() })?;
+        let source =
+            Source::open(&[path.to_owned()], &Options { digest: true, ..Options::default() })?;
         let first = &source.columns()[..1];
-        return Ok(source.read_release(first, Beside::default(), &Silent)?.digest);
+        return Ok(source.read_release(first, ExaminedColumns::default(), &Silent)?.digest);
     }
     digest_of(&[path.to_owned()])
 }
 
-/// The digest of several files, one after another: that of a table in a directory.
+/// Digest of several files in sequence, such as the files of a table in a directory.
 pub fn digest_of(paths: &[PathBuf]) -> Result<String> {
     digest_of_each(paths.iter().cloned().map(Ok))
 }
 
-/// The same of files of which each need only be there until the next one is asked for.
+/// Digest of several files in sequence. Each file must exist only until the next one is requested.
 pub fn digest_of_each(paths: impl Iterator<Item = Result<PathBuf>>) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     for path in paths {
         let path = path?;
         let failed = |e| unreadable(&path, &e);
-        std::io::copy(&mut std::fs::File::open(&path).map_err(failed)?, &mut hasher).map_err(failed)?;
+        std::io::copy(&mut std::fs::File::open(&path).map_err(failed)?, &mut hasher)
+            .map_err(failed)?;
     }
     Ok(format!("blake3:{}", hasher.finalize().to_hex()))
 }
 
-/// An input error that says what the operating system said.
+/// An input error with the message of the operating system.
 pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     let file = path.display();
     match error.kind() {

@@ -1,27 +1,30 @@
-//! Finding the fields of delimited text.
+//! Parser for the fields of delimited text.
 //!
-//! RFC 4180 with the leniency of the `csv` crate, which is this scanner's twin in the tests: a quotation mark has a meaning
-//! only at the start of a field, text after a closing mark belongs to the field, blank lines are no records. Records
-//! end with LF or CRLF. Fields are not copied unless they contain an escaped mark.
+//! It accepts RFC 4180 with the leniency of the `csv` crate. The tests compare it with that crate.
+//! A quotation mark has a meaning only at the start of a field. Text after a closing mark belongs
+//! to the field. Blank lines are not records. Records end with LF or CRLF. A field is copied only
+//! if it contains an escaped mark.
 
 use super::work::{Records, Stop};
 use crate::intern::Short;
 
-/// Reusable room for the fields of a chunk.
+/// Reusable buffers for the fields of a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Fields {
-    /// Start and length of each wanted field, record by record; a start with the top bit set lies in `unescaped`.
+    /// Start and length of each wanted field, record by record. If the top bit of the start is set,
+    /// the field is in `unescaped`.
     ranges: Vec<(u32, u32)>,
     unescaped: Vec<u8>,
-    /// For each column of the file its slot, or `UNWANTED`.
+    /// Slot of each column of the file, or `UNWANTED`.
     slots: Vec<u32>,
-    /// Whether an empty field without quotes is a null; then a blank line is a record of a table with one column.
+    /// Whether an empty unquoted field is a null. If so, a blank line is a record in a table with
+    /// one column.
     nulls: bool,
 }
 
 const UNWANTED: u32 = u32::MAX;
 const ELSEWHERE: u32 = 1 << 31;
-/// The start of a field that is a null.
+/// Start value that marks a null.
 const NULL: u32 = u32::MAX;
 
 /// The records of a chunk.
@@ -53,7 +56,8 @@ impl Records for TextBatch<'_> {
         })
     }
 
-    // There are several who ask; a call for every cell would be a twentieth of reading a table.
+    // Inlined: there are several callers, and a call per cell would take 5 % of the time to read a
+    // table.
     #[inline(always)]
     fn cell(&self, record: usize, slot: usize) -> Option<(&[u8], Option<Short>)> {
         let (start, length) = self.fields.ranges[record * self.width + slot];
@@ -66,13 +70,14 @@ impl Records for TextBatch<'_> {
 }
 
 impl Fields {
-    /// The same for text in which an empty field without quotes is, or is not, a null, as `COPY` writes it.
+    /// Sets whether an empty unquoted field is a null, as in the output of `COPY`.
     pub(crate) fn with_nulls(&mut self, nulls: bool) -> &mut Fields {
         self.nulls = nulls;
         self
     }
 
-    /// Scans a chunk of whole records; `columns` is the width of the file, `wanted` the columns to keep.
+    /// Scans a chunk of whole records. `columns` is the number of columns in the file, and `wanted`
+    /// the columns to keep.
     pub(crate) fn scan<'a>(
         &'a mut self,
         bytes: &'a [u8],
@@ -94,15 +99,22 @@ impl Fields {
         Ok(TextBatch { bytes, fields: self, width: wanted.len(), records })
     }
 
-    fn walk(&mut self, bytes: &[u8], delimiter: u8, columns: usize, width: usize) -> Result<usize, Stop> {
+    fn walk(
+        &mut self,
+        bytes: &[u8],
+        delimiter: u8,
+        columns: usize,
+        width: usize,
+    ) -> Result<usize, Stop> {
         let mut records = 0;
         let mut column = 0;
         let mut start = 0;
         let mut marks = Marks::new(bytes, delimiter);
         loop {
             let Some(at) = marks.next() else {
-                // The last record may lack its line end.
-                let end = if bytes[start..].ends_with(b"\r") { bytes.len() - 1 } else { bytes.len() };
+                // The last record may have no line end.
+                let end =
+                    if bytes[start..].ends_with(b"\r") { bytes.len() - 1 } else { bytes.len() };
                 if column > 0 || start < end {
                     self.keep_bare(column, start, end - start, width, records);
                     records += 1;
@@ -137,7 +149,7 @@ impl Fields {
                     }
                     marks.jump(start);
                 }
-                // A mark inside a field is text.
+                // A quotation mark inside an unquoted field is an ordinary character.
                 b'"' => {}
                 _ => {
                     self.keep_bare(column, start, at - start, width, records);
@@ -147,9 +159,16 @@ impl Fields {
         }
     }
 
-    /// Keeps a field without quotes.
+    /// Stores a field without quotes.
     #[inline]
-    fn keep_bare(&mut self, column: usize, start: usize, length: usize, width: usize, records: usize) {
+    fn keep_bare(
+        &mut self,
+        column: usize,
+        start: usize,
+        length: usize,
+        width: usize,
+        records: usize,
+    ) {
         let start = if self.nulls && length == 0 { NULL as usize } else { start };
         self.keep(column, start, length, width, records);
     }
@@ -167,7 +186,8 @@ impl Fields {
         self.ranges[base + slot as usize] = (start as u32, length as u32);
     }
 
-    /// Reads the quoted field that starts at `start`; returns where the next field starts and what it begins.
+    /// Parses the quoted field that starts at `start`. Returns the start of the next field, and
+    /// whether a field, a record or the end of the text follows.
     fn quoted(
         &mut self,
         marks: &mut Marks<'_>,
@@ -182,6 +202,7 @@ impl Fields {
         let close = loop {
             let Some(at) = marks.next() else { return Err(Stop::OpenQuote { record: records }) };
             match (bytes[at], bytes.get(at + 1)) {
+                // An escaped mark. Skip its second quotation mark.
                 (b'"', Some(b'"')) => {
                     marks.next();
                     simple = false;
@@ -199,7 +220,7 @@ impl Fields {
             }
             return Ok((end, next));
         }
-        // Text after the closing mark runs to the next delimiter or line end and belongs to the field.
+        // Text after the closing mark, up to the next delimiter or line end, belongs to the field.
         let tail = memchr::memchr2(delimiter, b'\n', &bytes[close + 1..]);
         let stop = tail.map_or(bytes.len(), |i| close + 1 + i);
         let (next, upto) = match bytes.get(stop) {
@@ -211,11 +232,20 @@ impl Fields {
         Ok((stop + 1, next))
     }
 
-    /// Keeps a field that is not a slice of the chunk: its escapes undone, and what follows the closing mark appended.
-    fn keep_unescaped(&mut self, quoted: &[u8], tail: &[u8], column: usize, width: usize, records: usize) {
+    /// Stores a field that is not a slice of the chunk. Escaped marks are replaced, and the text
+    /// after the closing mark is appended.
+    fn keep_unescaped(
+        &mut self,
+        quoted: &[u8],
+        tail: &[u8],
+        column: usize,
+        width: usize,
+        records: usize,
+    ) {
         let start = self.unescaped.len();
         let mut rest = quoted;
         while let Some(at) = memchr::memchr(b'"', rest) {
+            // Copy the first of the two quotation marks and skip the second.
             self.unescaped.extend_from_slice(&rest[..=at]);
             rest = &rest[(at + 2).min(rest.len())..];
         }
@@ -233,7 +263,7 @@ enum Next {
     End,
 }
 
-/// What follows a closing mark, if it is what should follow.
+/// Parses the delimiter or line end after a closing mark. Returns `None` if other text follows.
 fn after(bytes: &[u8], delimiter: u8, at: usize) -> (Option<usize>, Option<Next>) {
     match bytes.get(at) {
         None => (Some(at), Some(Next::End)),
@@ -248,16 +278,20 @@ fn after(bytes: &[u8], delimiter: u8, at: usize) -> (Option<usize>, Option<Next>
 /// Whether the text ends within a quoted field.
 pub(super) fn ends_within_quotes(bytes: &[u8], delimiter: u8) -> bool {
     let mut fields = Fields::default();
-    // Of no column is anything kept, and a ragged record is none of our business: the width is that of the walk.
+    // No column is kept, and the number of fields is not checked.
     matches!(fields.walk(bytes, delimiter, usize::MAX, 0), Err(Stop::OpenQuote { .. }))
 }
 
-/// Which record the byte at `offset` belongs to. Slow, for messages only.
+/// Index of the record that contains the byte at `offset`. It is slow and only used for messages.
 fn record_at(bytes: &[u8], delimiter: u8, offset: usize) -> usize {
-    let reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(bytes);
+    let reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .from_reader(bytes);
     let starts = reader.into_byte_records().map_while(Result::ok);
-    let begun = starts.take_while(|r| r.position().is_some_and(|p| p.byte() as usize <= offset)).count();
+    let begun =
+        starts.take_while(|r| r.position().is_some_and(|p| p.byte() as usize <= offset)).count();
     begun.saturating_sub(1)
 }
 
@@ -269,31 +303,33 @@ fn check(fields: usize, width: usize, records: usize) -> Result<(), Stop> {
     }
 }
 
-/// The positions of delimiters, line ends and quotation marks, found in blocks.
+/// Iterator over the positions of delimiters, line ends and quotation marks. It searches one block
+/// at a time.
 struct Marks<'a> {
     bytes: &'a [u8],
     delimiter: u8,
-    /// Where the current block starts.
+    /// Start of the current block.
     base: usize,
-    /// One bit for each mark of the current block not yet returned.
+    /// One bit for each mark of the current block that has not been returned.
     found: u64,
 }
 
-/// Bytes that are looked at together.
+/// Bytes per block.
 const BLOCK: usize = u64::BITS as usize;
 
-/// One bit for each byte of a block that is a mark.
+/// Returns a mask with one bit for each byte of the block that is a mark.
 #[inline]
 fn marks_of(block: &[u8; BLOCK], delimiter: u8) -> u64 {
-    // One byte for each, which compilers know how to do many at a time.
+    // One result byte per input byte. Compilers vectorize this loop.
     let mut is_mark = [0u8; BLOCK];
     for (is_mark, &byte) in is_mark.iter_mut().zip(block) {
         *is_mark = u8::from((byte == delimiter) | (byte == b'\n') | (byte == b'"'));
     }
-    // Then eight bytes, each 0 or 1, become eight bits: the factor moves the lowest bit of byte i to bit 56 + i, and no two
-    // products share a place.
+    // Pack eight bytes, each 0 or 1, into eight bits. The multiplication moves the lowest bit of
+    // byte i to bit 56 + i. No two partial products use the same bit, so there is no carry.
     let (eights, _) = is_mark.as_chunks::<8>();
-    let bits = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    let bits =
+        |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     eights.iter().enumerate().fold(0, |found, (i, eight)| found | bits(eight) << (8 * i))
 }
 
@@ -312,15 +348,17 @@ impl<'a> Marks<'a> {
             None => {
                 let mut block = [0; BLOCK];
                 block[..rest.len()].copy_from_slice(rest);
-                // What follows the text is no mark, whatever the delimiter is.
+                // Clear the bits after the end of the text, because the padding may equal the
+                // delimiter.
                 marks_of(&block, self.delimiter) & !(!0 << rest.len())
             }
         };
     }
 
-    /// Goes on at `at`, which lies not before the mark last returned.
+    /// Continues at `at`, which must not be before the last returned mark.
     fn jump(&mut self, at: usize) {
         match at - self.base {
+            // `at` is in the current block. Clear the bits before it.
             within @ 0..BLOCK => self.found &= !0 << within,
             _ => {
                 self.base = at.min(self.bytes.len());
@@ -340,6 +378,7 @@ impl<'a> Marks<'a> {
             self.load();
         }
         let at = self.base + self.found.trailing_zeros() as usize;
+        // Clear the lowest set bit, which is the returned mark.
         self.found &= self.found - 1;
         Some(at)
     }
@@ -359,7 +398,10 @@ mod tests {
     }
 
     fn theirs(text: &str, columns: usize) -> Option<Vec<Vec<String>>> {
-        let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .from_reader(text.as_bytes());
         let rows: Vec<Vec<String>> =
             reader.into_records().map(|r| r.unwrap().iter().map(str::to_owned).collect()).collect();
         rows.iter().all(|row: &Vec<String>| row.len() == columns).then_some(rows)
@@ -374,8 +416,14 @@ mod tests {
 
     #[test]
     fn tells_ragged_records_and_open_quotes() {
-        assert!(matches!(ours("a,b\nc\n", 2), Err(Stop::Ragged { record: 1, fields: 1, width: 2 })));
-        assert!(matches!(ours("a,b\nc,d,e\n", 2), Err(Stop::Ragged { record: 1, fields: 3, width: 2 })));
+        assert!(matches!(
+            ours("a,b\nc\n", 2),
+            Err(Stop::Ragged { record: 1, fields: 1, width: 2 })
+        ));
+        assert!(matches!(
+            ours("a,b\nc,d,e\n", 2),
+            Err(Stop::Ragged { record: 1, fields: 3, width: 2 })
+        ));
         assert!(matches!(ours("a,\"b\n", 2), Err(Stop::OpenQuote { record: 0 })));
     }
 
@@ -389,8 +437,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
-        /// Against the csv crate, on text dense with marks. A carriage return alone ends a record there and not here,
-        /// and an open quote is an error here, so neither is generated.
+        /// Comparison with the `csv` crate on text with many marks. A single carriage return ends a
+        /// record only in that crate, and an open quote is an error only here. Neither is
+        /// generated.
         #[test]
         fn agrees_with_the_csv_crate(text in "(a|b|,|\"|\n|\r\n|é| ){0,150}", columns in 1usize..4) {
             match ours(&text, columns) {

@@ -1,4 +1,4 @@
-//! Finding out what a file is by looking at its beginning.
+//! Detects the format, encoding and header of a file from its beginning.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,15 +8,18 @@ use incrowd_core::number::{parse_date, parse_number};
 use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::{Error, Result};
 
-use super::{Compression, Encoding, Format, FormatCard, Part, chunks, unreadable};
+use super::{Compression, Encoding, Format, FormatCard, Part, check_width, chunks, unreadable};
 
-/// How much of the text is looked at.
+/// Bytes of text in the sample.
 const SAMPLE: u64 = 1 << 16;
-/// A first line longer than this is a missing quotation mark, not a header.
-const LONGEST_HEADER: u64 = 64 << 20;
+/// Longest accepted header. A longer first line indicates a missing quotation mark.
+const LONGEST_HEADER: u64 = 16 << 20;
+/// Bytes of the sample used to detect the delimiter. Parsing a one-byte field takes eight bytes of
+/// memory.
+const SCORED: usize = 1 << 20;
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
-/// The format by the first bytes; what nothing else claims is delimited text.
+/// Detects the format from the first bytes. The default is delimited text.
 pub(super) fn format(path: &Path) -> Result<Format> {
     let mut first = Vec::new();
     let file = File::open(path).map_err(|e| unreadable(path, &e))?;
@@ -38,22 +41,23 @@ fn empty(path: &Path) -> Error {
         .help("a table needs a header and at least one record")
 }
 
-/// How the characters of delimited text are written.
+/// Detects the character encoding of delimited text.
 pub(super) fn encoding(part: &Part) -> Result<Encoding> {
     chunks::beginning(part, SAMPLE).map(|text| Encoding::sniff(&text))
 }
 
-/// What the first line of a text says.
+/// Result of reading the first line of a text.
 pub(super) struct Header {
     pub(super) delimiter: u8,
     pub(super) names: Vec<String>,
-    /// Whether it is known to name columns: below a name that is no number there are numbers only.
+    /// Whether the line is certainly a header. It is if a column has only numbers or dates, and its
+    /// name is neither.
     pub(super) sure: bool,
-    /// What stands before the fractions of numbers.
+    /// Decimal mark of the numbers.
     pub(super) decimal: DecimalMark,
 }
 
-/// The delimiter and the column names of delimited text.
+/// Detects the delimiter and reads the column names of delimited text.
 pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<Header> {
     let file = part.path.display();
     let mut size = SAMPLE;
@@ -71,10 +75,20 @@ pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<Header> {
             return Err(Error::input(format!("`{file}` ends its lines with CR alone"))
                 .help("convert the line ends first, for example: tr '\\r' '\\n'"));
         }
-        let delimiter = stated.unwrap_or_else(|| delimiter(begins, &part.path));
+        let delimiter =
+            stated.unwrap_or_else(|| delimiter(&begins[..begins.len().min(SCORED)], &part.path));
         let whole = (text.len() as u64) < size;
         match chunks::header(begins, delimiter) {
-            chunks::FirstLine::Ends => break (begins.to_vec(), delimiter),
+            chunks::FirstLine::Ends => {
+                let end = chunks::header_end(begins, delimiter).unwrap_or(begins.len());
+                // Delimiters within quotes are counted as well, but a name with sixteen of them on
+                // average is not plausible.
+                check_width(
+                    &part.path,
+                    memchr::memchr_iter(delimiter, &begins[..end]).count() / 16,
+                )?;
+                break (begins.to_vec(), delimiter);
+            }
             chunks::FirstLine::Open if whole => {
                 return Err(Error::input(format!(
                     "the header of `{file}` opens a quoted field that is never closed"
@@ -83,8 +97,11 @@ pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<Header> {
             }
             chunks::FirstLine::Endless if whole => break (begins.to_vec(), delimiter),
             _ if size >= LONGEST_HEADER => {
-                return Err(Error::input(format!("the header of `{file}` is longer than 64 MiB"))
-                    .help("a quotation mark may be missing in the first line"));
+                return Err(Error::input(format!(
+                    "the header of `{file}` is longer than {} MiB",
+                    LONGEST_HEADER >> 20
+                ))
+                .help("a quotation mark may be missing in the first line"));
             }
             _ => size = (size * 16).min(LONGEST_HEADER),
         }
@@ -96,6 +113,7 @@ pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<Header> {
         .from_reader(text.as_slice());
     let mut records = reader.byte_records().map_while(Result::ok);
     let record = records.next().unwrap_or_default();
+    check_width(&part.path, record.len())?;
     let mut names = Vec::with_capacity(record.len());
     for (i, name) in record.iter().enumerate() {
         let name = std::str::from_utf8(name).map_err(|_| {
@@ -106,15 +124,16 @@ pub(super) fn header(part: &Part, stated: Option<u8>) -> Result<Header> {
         names.push(if name.is_empty() { format!("column {}", i + 1) } else { name.to_owned() });
     }
     let mut sample: Vec<csv::ByteRecord> = records.take(1000).collect();
-    let cells =
-        |column: usize| sample.iter().filter_map(|r| std::str::from_utf8(r.get(column)?).ok()).collect();
+    let cells = |column: usize| {
+        sample.iter().filter_map(|r| std::str::from_utf8(r.get(column)?).ok()).collect()
+    };
     let decimal = numerals::sniff((0..names.len()).map(cells), delimiter);
     sample.truncate(50);
     let sure = (0..names.len()).any(|column| names_numbers(&names[column], &sample, column));
     Ok(Header { delimiter, names, sure, decimal })
 }
 
-/// Whether a column has numbers or dates only, and a name that is neither.
+/// Whether the values of a column are only numbers or dates and its name is neither.
 fn names_numbers(name: &str, sample: &[csv::ByteRecord], column: usize) -> bool {
     let measured = |text: &str| parse_number(text).is_some() || parse_date(text).is_some();
     let cells = || sample.iter().filter_map(|record| record.get(column));
@@ -125,7 +144,8 @@ fn names_numbers(name: &str, sample: &[csv::ByteRecord], column: usize) -> bool 
         && told().all(|cell| std::str::from_utf8(cell).is_ok_and(measured))
 }
 
-/// The candidate that divides most of the first lines into as many fields as the header, and the header into most.
+/// The candidate for which most of the first lines have as many fields as the header. Ties are
+/// decided by the number of fields in the header.
 fn delimiter(text: &[u8], path: &Path) -> u8 {
     if path.extension().is_some_and(|ext| ext.eq_ignore_ascii_case("tsv")) {
         return b'\t';
@@ -146,7 +166,8 @@ fn delimiter(text: &[u8], path: &Path) -> u8 {
         let agree = widths.iter().filter(|&&w| w == header).count();
         if header < 2 { (0, 0) } else { (agree * 100 / widths.len().max(1), header) }
     };
-    // `max_by_key` keeps the last of equals; the comma should win them.
+    // `max_by_key` returns the last maximum. The comma comes last in the reversed list and wins
+    // ties.
     DELIMITERS.iter().rev().copied().max_by_key(score).unwrap_or(b',')
 }
 
@@ -173,14 +194,17 @@ mod tests {
     #[test]
     fn names_above_numbers_are_names() {
         let sure = |text: &str| {
-            let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
-            let records: Vec<csv::ByteRecord> = reader.byte_records().map_while(Result::ok).collect();
-            let names: Vec<&str> = records[0].iter().map(|name| std::str::from_utf8(name).unwrap()).collect();
+            let mut reader =
+                csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+            let records: Vec<csv::ByteRecord> =
+                reader.byte_records().map_while(Result::ok).collect();
+            let names: Vec<&str> =
+                records[0].iter().map(|name| std::str::from_utf8(name).unwrap()).collect();
             (0..names.len()).any(|column| names_numbers(names[column], &records[1..], column))
         };
         assert!(sure("age,city\n31,Graz\n?,Linz\n"));
         assert!(sure("born\n2021-03-05\n"));
-        // The first record of a table without a header, and tables that do not tell.
+        // The first record of a table without a header, and tables that do not allow a decision.
         assert!(!sure("31,Graz\n32,Linz\n"));
         assert!(!sure("name,city\nAnna,Graz\n") && !sure("age\n") && !sure("age\n?\n"));
     }

@@ -1,10 +1,10 @@
-//! Reading the whole table once, all threads working: units of work are handed out in the order of the table, and whatever
-//! is wrong with it is reported for the first record it is wrong with.
+//! Scans the whole table once with all threads. Units of work are handed out in table order. If
+//! several records are invalid, the error reports the first one in table order.
 
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arrow_array::{StringArray, StringViewArray};
 use arrow_buffer::NullBuffer;
@@ -18,92 +18,131 @@ use super::scan::Fields;
 use super::{Format, Part, Source, arrow, unreadable};
 use crate::intern::Short;
 
-/// A batch of records, of whatever format.
+/// A batch of records of any format.
 pub(crate) trait Records: Sync {
     fn len(&self) -> usize;
-    /// The text of a cell; `None` is a null.
+    /// Text of a cell, or `None` for a null.
     fn get(&self, record: usize, slot: usize) -> Option<&[u8]>;
-    /// The text of a cell, and the same as a [`Short`] if it is one.
+    /// Text of a cell, together with its [`Short`] form if the text is short enough.
     #[inline]
     fn cell(&self, record: usize, slot: usize) -> Option<(&[u8], Option<Short>)> {
         self.get(record, slot).map(|text| (text, Short::of(text)))
     }
-    /// The cells of a slot as numbers of texts, if that is how they came.
+    /// The cells of a slot as dictionary codes, if the slot is dictionary-encoded.
     fn coded(&self, slot: usize) -> Option<CodedCells<'_>> {
         let _ = slot;
         None
     }
-    /// The cells of a slot as views of texts, if that is how they came.
+    /// The cells of a slot as string views, if the slot has them.
     fn views(&self, slot: usize) -> Option<&StringViewArray> {
         let _ = slot;
         None
     }
-    /// The cells of a slot as whole numbers, if that is what they are.
+    /// The cells of a slot as integers, if the slot has them.
     fn whole(&self, slot: usize) -> Option<WholeCells<'_>> {
         let _ = slot;
         None
     }
 }
 
-/// Cells that are whole numbers, spelled in digits.
+/// Integer cells. Their text is the decimal representation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WholeCells<'a> {
     pub(crate) values: &'a [i64],
-    /// Which of them are there, if not all.
+    /// Validity bitmap, unless all cells are valid.
     pub(crate) nulls: Option<&'a NullBuffer>,
 }
 
-/// Cells as numbers of texts.
+/// Dictionary-encoded cells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CodedCells<'a> {
-    /// For each record the number of its text, or [`NO_TEXT`] for a null.
+    /// Code of each record, or [`NO_TEXT`] for a null.
     pub(crate) codes: &'a [u32],
     pub(crate) texts: &'a StringArray,
 }
 
-/// Something wrong with a record.
+/// An invalid record.
 #[derive(Debug)]
 pub(crate) struct Trouble {
-    /// Its position in the batch.
+    /// Index of the record in the batch.
     pub(crate) record: usize,
-    /// The sentence that follows the place.
+    /// Message. It follows the position of the record.
     pub(crate) says: String,
-    /// What would work.
+    /// Advice on how to correct the record.
     pub(crate) help: Option<String>,
 }
 
-/// Works on batches, one worker per thread.
+/// Processes batches. Each thread has one worker.
 pub(crate) trait Worker: Send {
-    /// How many of so many slots it still looks at; those after them need not be read.
+    /// Number of slots, out of `all`, that the worker still needs. Later slots need not be read.
     fn slots(&self, all: usize) -> usize {
         all
     }
     fn visit<R: Records>(&mut self, at: Place, records: &R) -> Result<(), Trouble>;
+    /// Estimate of the memory in bytes for the visited records. It includes entries added to shared
+    /// tables and data derived later. The estimate uses counts only, so it does not depend on the
+    /// number of threads.
+    fn memory(&self) -> u64 {
+        0
+    }
 }
 
-/// Where a batch stands: unit of work, and the number of its records before the batch.
+/// Tracks the memory of the workers of a scan.
+struct MemoryUse<'a> {
+    /// Memory of all workers.
+    all: &'a AtomicU64,
+    /// Memory of this worker at the last update.
+    own: u64,
+    /// Limit for all workers.
+    allowance: u64,
+}
+
+impl MemoryUse<'_> {
+    fn check(&mut self, own: u64) -> Result<(), Stop> {
+        let more = own.saturating_sub(self.own);
+        let before = self.all.fetch_add(more, Ordering::Relaxed);
+        self.own += more;
+        if before.saturating_add(more) <= self.allowance {
+            return Ok(());
+        }
+        Err(Stop::Error(
+            Error::input("the table has more records and distinct values than a file of its size should unpack to").help(
+                "if you trust the file, unpack it or convert it to CSV: the limit is for compressed and typed files. \
+                 Fewer columns take less too",
+            ),
+        ))
+    }
+}
+
+/// Position of a batch: the unit of work, and the number of records of that unit before the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) unit: u64,
     pub(crate) before: u64,
 }
 
-/// What a scan of the whole table gave.
+/// Result of a scan of the whole table.
 pub(crate) struct Scan<W> {
     pub(crate) workers: Vec<W>,
-    /// The digest of the files' bytes, if asked for.
+    /// Digest of the files' bytes, if requested.
     pub(crate) digest: Option<String>,
     counts: Vec<(u64, usize, u64)>,
     parts: Vec<PathBuf>,
 }
 
 impl<W> Scan<W> {
-    /// The place of a record in words.
+    /// Separates the workers from the data needed to locate records.
+    pub(crate) fn into_workers(self) -> (Vec<W>, Scan<()>) {
+        let Scan { workers, digest, counts, parts } = self;
+        (workers, Scan { workers: Vec::new(), digest, counts, parts })
+    }
+
+    /// Describes the position of a record for a message.
     pub(crate) fn place(&self, at: Place, record: usize) -> String {
         place(&self.counts, &self.parts, at, record)
     }
 
-    /// The number of a record from 0 on, all files together.
+    /// Index of a record from 0, counted over all files.
     pub(crate) fn number(&self, at: Place, record: usize) -> u64 {
         let earlier: u64 = self.counts.iter().filter(|c| c.0 < at.unit).map(|c| c.2).sum();
         earlier + at.before + record as u64
@@ -120,7 +159,7 @@ fn place(counts: &[(u64, usize, u64)], parts: &[PathBuf], at: Place, record: usi
     }
 }
 
-/// What a worker does next.
+/// A unit of work.
 enum Unit {
     /// Whole records of delimited text.
     Chunk(Chunk),
@@ -128,7 +167,7 @@ enum Unit {
     Section(usize),
 }
 
-/// Hands out work in the order of the table.
+/// Hands out units of work in table order.
 struct Queue<'a> {
     source: &'a Source,
     next: u64,
@@ -136,14 +175,14 @@ struct Queue<'a> {
     chunks: Option<Chunks>,
     within: usize,
     hasher: Option<blake3::Hasher>,
-    /// The columns that a database need send, and what of them.
+    /// Columns that a database must send, and whether it sends records or groups.
     wanted: Option<&'a [usize]>,
     sending: Sending,
 }
 
 impl Queue<'_> {
-    /// The next unit; `room` is that of a chunk that is no longer needed.
-    fn next(&mut self, careful: bool, mut room: Vec<u8>) -> Result<Option<(u64, usize, Unit)>> {
+    /// Returns the next unit. `room` is the buffer of an earlier chunk and is reused.
+    fn next(&mut self, mut room: Vec<u8>) -> Result<Option<(u64, usize, Unit)>> {
         while let Some(part) = self.source.parts.get(self.part) {
             let unit = match part.format {
                 Format::Csv(_) => {
@@ -157,7 +196,7 @@ impl Queue<'_> {
                         )?);
                     }
                     let chunks = self.chunks.as_mut().expect("opened above");
-                    let chunk = chunks.next(careful, std::mem::take(&mut room))?;
+                    let chunk = chunks.next(std::mem::take(&mut room))?;
                     if chunk.is_none() {
                         self.hasher = self.chunks.take().and_then(Chunks::into_hasher);
                     }
@@ -169,7 +208,7 @@ impl Queue<'_> {
                     {
                         hash(part, hasher, &AtomicBool::new(false))?;
                     }
-                    let sections = part.typed.as_ref().map_or(0, arrow::Typed::sections);
+                    let sections = part.typed.as_ref().map_or(0, arrow::TypedFile::sections);
                     self.within += 1;
                     (self.within <= sections).then_some(Unit::Section(self.within - 1))
                 }
@@ -185,13 +224,14 @@ impl Queue<'_> {
     }
 }
 
-/// Bytes that are hashed before it is asked whether anybody still wants to know.
+/// Bytes to hash between two checks of the stop flag.
 const HASHED: usize = 4 << 20;
 
-/// Adds the bytes of a typed file, or of one in memory, unless the work stops.
+/// Adds the bytes of a typed file or of a table in memory to the digest. Returns early if the scan
+/// stops.
 fn hash(part: &Part, hasher: &mut blake3::Hasher, stop: &AtomicBool) -> Result<()> {
     let stopped = || stop.load(Ordering::Relaxed);
-    if let Some(bytes) = part.typed.as_ref().and_then(arrow::Typed::in_memory) {
+    if let Some(bytes) = part.typed.as_ref().and_then(arrow::TypedFile::in_memory) {
         for own in bytes.chunks(HASHED).take_while(|_| !stopped()) {
             hasher.update(own);
         }
@@ -199,60 +239,40 @@ fn hash(part: &Part, hasher: &mut blake3::Hasher, stop: &AtomicBool) -> Result<(
     }
     let failed = |e| unreadable(&part.path, &e);
     let mut file = std::fs::File::open(&part.path).map_err(failed)?;
-    while !stopped() && std::io::copy(&mut file.by_ref().take(HASHED as u64), hasher).map_err(failed)? > 0 {}
+    while !stopped()
+        && std::io::copy(&mut file.by_ref().take(HASHED as u64), hasher).map_err(failed)? > 0
+    {}
     Ok(())
 }
 
 impl Source {
-    /// Reads the whole table once, all threads working. Slot `i` of a batch is the column `wanted[i]`. If a line break
-    /// inside quotes shows that chunks were cut wrongly, `reset` is called and everything is read again with care.
+    /// Scans the whole table once with all threads. Slot `i` of a batch is the column `wanted[i]`.
     pub(crate) fn scan<W: Worker>(
         &self,
         wanted: &[usize],
         worker: impl Fn() -> W + Sync,
         progress: &dyn Progress,
-        reset: impl Fn(),
     ) -> Result<Scan<W>> {
-        self.scan_sent(wanted, Sending::Records, worker, progress, reset)
+        self.scan_sent(wanted, Sending::Records, worker, progress)
     }
 
-    /// The same, where a database may send distinct rows in place of records: then one slot more has their counts.
+    /// Scans like `scan`, but a database may send distinct rows with counts instead of records. The
+    /// counts are in one additional slot.
     pub(crate) fn scan_sent<W: Worker>(
         &self,
         wanted: &[usize],
         sending: Sending,
         worker: impl Fn() -> W + Sync,
         progress: &dyn Progress,
-        reset: impl Fn(),
     ) -> Result<Scan<W>> {
         if let Some(remote) = self.remote() {
             return Err(crate::remote::refused(remote.name()));
         }
-        loop {
-            let careful = self.careful.load(Ordering::Relaxed);
-            match self.scan_once(wanted, sending, &worker, careful, progress)? {
-                Some(scan) => return Ok(scan),
-                None => {
-                    self.careful.store(true, Ordering::Relaxed);
-                    reset();
-                }
-            }
-        }
-    }
-
-    /// `None` means that a chunk ended inside quotes, so that the cuts between chunks were wrong.
-    fn scan_once<W: Worker>(
-        &self,
-        wanted: &[usize],
-        sending: Sending,
-        worker: &(impl Fn() -> W + Sync),
-        careful: bool,
-        progress: &dyn Progress,
-    ) -> Result<Option<Scan<W>>> {
-        // Pieces of text are hashed as they are read. Whoever reads a typed file jumps, so its bytes are hashed beside the work.
+        // Text is hashed while it is read. Typed files are not read sequentially, so a separate
+        // thread hashes them.
         let beside = self.digest && self.parts.iter().all(|part| part.typed.is_some());
         let hasher = (self.digest && !beside).then(blake3::Hasher::new);
-        // A digest is that of the whole table.
+        // A digest covers all columns, so all of them are requested.
         let sent = (!self.digest).then_some(wanted);
         let queue = Mutex::new(Queue {
             source: self,
@@ -265,19 +285,26 @@ impl Source {
             sending,
         });
         let stop = AtomicBool::new(false);
+        let (used_by_all, allowance) = (AtomicU64::new(0), self.allowance());
+        let large = Mutex::new(());
         let work = || {
             let mut state = worker();
+            let mut memory = MemoryUse { all: &used_by_all, own: 0, allowance };
             let mut fields = Fields::default();
             let (mut done, mut room) = (Vec::new(), Vec::new());
             while !stop.load(Ordering::Relaxed) {
+                // The queue is locked while a chunk is read and hashed, so the digest covers the
+                // bytes in table order. The chunk is parsed without the lock.
                 let spare = std::mem::take(&mut room);
                 let unit =
-                    queue.lock().expect("no worker panics while it holds the queue").next(careful, spare);
+                    queue.lock().expect("no worker panics while it holds the queue").next(spare);
                 let (number, part, unit) = match unit {
                     Ok(Some(unit)) => unit,
                     Ok(None) => break,
                     Err(error) => {
                         stop.store(true, Ordering::Relaxed);
+                        // The error belongs to no unit. `u64::MAX` sorts it after the errors of
+                        // units.
                         return (state, done, Some((u64::MAX, Stop::Error(error))));
                     }
                 };
@@ -290,6 +317,8 @@ impl Source {
                     &mut state,
                     progress,
                     &mut room,
+                    &mut memory,
+                    &large,
                 );
                 match outcome {
                     Ok(records) => done.push((number, part, records)),
@@ -311,10 +340,14 @@ impl Source {
             let hashing = beside.then(|| scope.spawn(hash_all));
             let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
             let joined = handles.into_iter().map(|handle| handle.join());
-            let joined = joined.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            let joined = joined
+                .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             let results = joined.collect();
             let hashed = hashing.map(|handle| handle.join());
-            (results, hashed.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+            (
+                results,
+                hashed.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
+            )
         });
         let mut scan = Scan {
             workers: Vec::new(),
@@ -328,17 +361,16 @@ impl Source {
             scan.counts.extend(done);
             stops.extend(stopped);
         }
-        // Units are handed out in order and finished once begun, so the earliest stop is the first of the table.
+        // Units are handed out in order and each started unit is finished. The smallest unit with
+        // an error is therefore the first one in table order.
         stops.sort_by_key(|(unit, _)| *unit);
-        match stops.into_iter().next() {
-            None => {}
-            Some((_, Stop::OpenQuote { .. })) if !careful => return Ok(None),
-            Some((unit, stop)) => return Err(stop.explain(&scan.counts, &scan.parts, unit)),
+        if let Some((unit, stop)) = stops.into_iter().next() {
+            return Err(stop.explain(&scan.counts, &scan.parts, unit));
         }
         let queue = queue.into_inner().expect("no worker panics while it holds the queue");
         let hasher = hashed.transpose()?.or(queue.hasher);
         scan.digest = hasher.map(|hasher| format!("blake3:{}", hasher.finalize().to_hex()));
-        Ok(Some(scan))
+        Ok(scan)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -352,23 +384,25 @@ impl Source {
         worker: &mut W,
         progress: &dyn Progress,
         room: &mut Vec<u8>,
+        memory: &mut MemoryUse<'_>,
+        large: &Mutex<()>,
     ) -> Result<u64, Stop> {
         let wanted = &wanted[..worker.slots(wanted.len()).min(wanted.len())];
         let positions: Vec<usize> = wanted.iter().map(|&w| part.positions[w]).collect();
-        // Columns that the names of directories tell are not read.
+        // Columns from directory names are not read from the file.
         let (mut positions, slots) = match part.constants.is_empty() {
             true => (positions, Vec::new()),
             false => parted(&positions, part),
         };
         if positions.is_empty() && !slots.is_empty() {
-            // Somebody has to count the records.
+            // At least one column must be read to count the records.
             positions.push(0);
         }
         match unit {
             Unit::Chunk(chunk) => {
                 let at = Place { unit: number, before: 0 };
                 let batch = match &part.database {
-                    // Only what is wanted was sent, and a null is not an empty text.
+                    // The database sent only the wanted columns. A null differs from an empty text.
                     Some(_) if !self.digest => {
                         let counts = usize::from(sending == Sending::Groups);
                         let sent: Vec<usize> = (0..positions.len() + counts).collect();
@@ -379,11 +413,14 @@ impl Source {
                             &sent,
                         )?
                     }
-                    _ => {
-                        fields.with_nulls(false).scan(&chunk.bytes, part.delimiter, part.width, &positions)?
-                    }
+                    _ => fields.with_nulls(false).scan(
+                        &chunk.bytes,
+                        part.delimiter,
+                        part.width,
+                        &positions,
+                    )?,
                 };
-                visit(worker, at, &batch, &slots)?;
+                visit(worker, at, &batch, &slots, memory)?;
                 progress.advance(chunk.read);
                 let records = batch.len() as u64;
                 *room = chunk.bytes;
@@ -391,13 +428,13 @@ impl Source {
             }
             Unit::Section(section) => {
                 let mut before = 0;
-                for batch in arrow::section(part, section, &positions)? {
+                for batch in arrow::section(part, section, &positions, large)? {
                     let batch = batch?;
                     let at = Place { unit: number, before };
-                    visit(worker, at, &batch, &slots)?;
+                    visit(worker, at, &batch, &slots, memory)?;
                     before += batch.len() as u64;
                 }
-                let sections = part.typed.as_ref().map_or(1, arrow::Typed::sections).max(1);
+                let sections = part.typed.as_ref().map_or(1, arrow::TypedFile::sections).max(1);
                 progress.advance(part.bytes / sections as u64);
                 Ok(before)
             }
@@ -405,21 +442,23 @@ impl Source {
     }
 }
 
-/// Lets a worker visit records, with the columns that the names of directories tell.
+/// Passes records to a worker, with the columns from directory names added.
 fn visit<W: Worker, R: Records>(
     worker: &mut W,
     at: Place,
     records: &R,
     slots: &[Slot<'_>],
+    memory: &mut MemoryUse<'_>,
 ) -> Result<(), Stop> {
     let visited = match slots {
         [] => worker.visit(at, records),
         slots => worker.visit(at, &Partitioned { records, slots }),
     };
-    visited.map_err(|trouble| Stop::Trouble(at, trouble))
+    visited.map_err(|trouble| Stop::Trouble(at, trouble))?;
+    memory.check(worker.memory())
 }
 
-/// The positions that are read from the file, and where each slot comes from.
+/// Positions to read from the file, and the source of each slot.
 fn parted<'a>(positions: &[usize], part: &'a Part) -> (Vec<usize>, Vec<Slot<'a>>) {
     let mut read = Vec::new();
     let slot = |&position: &usize| match position.checked_sub(part.width) {
@@ -433,21 +472,21 @@ fn parted<'a>(positions: &[usize], part: &'a Part) -> (Vec<usize>, Vec<Slot<'a>>
     (read, slots)
 }
 
-/// Why a scan stops early.
+/// Reason for an early end of a scan.
 #[derive(Debug)]
 pub(crate) enum Stop {
     Error(Error),
-    /// A quoted field, opened in this record, was still open at the end of a chunk.
+    /// A quoted field that starts in this record is not closed at the end of the chunk.
     OpenQuote {
         record: usize,
     },
-    /// A record with another number of fields than the header.
+    /// A record whose number of fields differs from the header.
     Ragged {
         record: usize,
         fields: usize,
         width: usize,
     },
-    /// A byte that is not UTF-8, at this record.
+    /// A byte sequence in this record is not valid UTF-8.
     NotUtf8 {
         record: usize,
     },

@@ -1,52 +1,102 @@
-//! Releases in files: each is written beside its place; a journal puts them there, all or none.
+//! Releases in files. Each file is staged next to its target. A journal makes the replacement of
+//! all files atomic.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::SystemTime;
 
+use incrowd_core::text::thousands;
 use incrowd_core::{Error, Result};
 
-use super::{Dialect, Escape, Places, Staging, Store, TableColumn};
-use crate::pending::{Note, Pending, write_failed};
-use crate::source::{Encoding, Format, Options, Source};
+use super::{Dialect, Escape, Existing, Occupied, Places, Staging, Store, TableColumn};
+use crate::pending::{Note, Pending, Target, write_failed};
+use crate::source::{Encoding, Format, Options, Source, digest};
 
 /// A store of files.
 #[derive(Debug, Default)]
 pub struct FileStore {
-    /// The tables, then the manifest.
+    /// The staged tables, followed by the staged manifest.
     pending: Vec<Pending>,
-    /// What is noted elsewhere once they are in place.
+    /// Lines to append to other files after the publication.
     notes: Vec<Note>,
-    /// Where it will be said what belongs where.
+    /// Path of the journal. It lists the staged files and their targets during the publication.
     journal: PathBuf,
     spill: PathBuf,
     csv_safe: Vec<bool>,
     dialect: Dialect,
-    /// Large tables on their way to the disk while they are read back.
+    /// Stamps of the targets when they were claimed. `None` if the release may replace any file.
+    stamps: Option<Vec<Option<Stamp>>>,
+    /// Threads that flush large tables to disk while the tables are read back.
     flushing: Mutex<Vec<Flushing>>,
 }
 
 type Flushing = JoinHandle<Result<()>>;
 
-/// Tables of so many bytes are sent to the disk early.
+/// Tables of at least this many bytes are flushed early.
 const LARGE: u64 = 16 << 20;
+
+/// File metadata that detect a change without reading the contents.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    bytes: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    inode: (u64, u64),
+}
+
+impl Stamp {
+    /// The stamp of the file at a path, after following links. `None` if there is no file.
+    fn of(path: &Path) -> Option<Stamp> {
+        let found = std::fs::metadata(path).ok()?;
+        Some(Stamp {
+            bytes: found.len(),
+            modified: found.modified().ok(),
+            #[cfg(unix)]
+            inode: (
+                std::os::unix::fs::MetadataExt::dev(&found),
+                std::os::unix::fs::MetadataExt::ino(&found),
+            ),
+        })
+    }
+}
+
+/// A file larger than this is not a manifest.
+const LARGEST_MANIFEST: u64 = 64 << 20;
+
+/// Reads a file that may be a manifest.
+pub(crate) fn read_manifest_file(path: &Path) -> Option<Vec<u8>> {
+    let small = std::fs::metadata(path)
+        .is_ok_and(|found| found.is_file() && found.len() <= LARGEST_MANIFEST);
+    small.then(|| std::fs::read(path).ok()).flatten()
+}
+
+/// The existing file at the target of a table, if there is one. Its digest is computed only if
+/// `known` is set, that is, if there is a manifest to compare it with.
+pub(crate) fn existing_file(table: Option<usize>, path: &Path, known: bool) -> Option<Existing> {
+    let bytes = std::fs::metadata(path).ok()?.len();
+    let shown = format!("the file `{}` ({} bytes)", path.display(), thousands(bytes));
+    Some(Existing { table, shown, digest: known.then(|| digest(path).ok()).flatten() })
+}
 
 impl FileStore {
     fn flushing(&self) -> MutexGuard<'_, Vec<Flushing>> {
         self.flushing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a large table to the disk while others look at it. What goes wrong is said when it is published: the system tells
-    /// of it only once.
+    /// Flushes a large table to disk in the background. An error is reported at publication,
+    /// because the operating system reports it only once.
     fn flush(&self, pending: &Pending) -> Result<()> {
         let mut flushing = self.flushing();
         if pending.bytes() >= LARGE {
             let writer = pending.writer()?;
             let failed = pending.target().to_owned();
             let flush = move || writer.flush_to_disk().map_err(|e| write_failed(&failed, &e));
-            // Without another thread it happens later.
-            flushing.extend(std::thread::Builder::new().name("incrowd flush".to_owned()).spawn(flush).ok());
+            // If no thread can be started, the file is flushed at publication.
+            flushing.extend(
+                std::thread::Builder::new().name("incrowd flush".to_owned()).spawn(flush).ok(),
+            );
         }
         Ok(())
     }
@@ -58,14 +108,29 @@ impl FileStore {
     }
 }
 
-/// The delimiter that is written into a file of that name.
+/// Recovers interrupted publications in all target directories of a release.
+fn recover_places(places: &Places) -> Result<()> {
+    let mut directories: Vec<PathBuf> = Vec::new();
+    for path in places.tables.iter().chain([&places.manifest]) {
+        // For a link, the directory of the linked file is used.
+        let place = Target::decide(path)?.path().parent().map(Path::to_owned).unwrap_or_default();
+        let place = if place.as_os_str().is_empty() { PathBuf::from(".") } else { place };
+        if !directories.contains(&place) {
+            crate::pending::recover(&place)?;
+            directories.push(place);
+        }
+    }
+    Ok(())
+}
+
+/// The delimiter for a text file with this name.
 pub fn delimiter_of(path: &Path) -> u8 {
     let name = path.to_string_lossy().to_lowercase();
     let tabs = name.trim_end_matches(".gz").trim_end_matches(".zst").ends_with(".tsv");
     if tabs { b'\t' } else { b',' }
 }
 
-/// Opens a file under way as a stranger would.
+/// Opens a staged file in the same way as a published one.
 pub(crate) fn open_pending(pending: &Pending, dialect: Dialect) -> Result<Source> {
     let format = Some(Format::of_path(pending.target())?);
     let options = Options {
@@ -76,7 +141,7 @@ pub(crate) fn open_pending(pending: &Pending, dialect: Dialect) -> Result<Source
         digest: true,
         encoding: Some(Encoding::Utf8),
     };
-    let source = Source::open(&[pending.path().to_owned()], &options)?;
+    let source = Source::open(&[pending.path().to_owned()], &options)?.of_our_own();
     Ok(if pending.went_past() { source.past_the_cache() } else { source })
 }
 
@@ -87,12 +152,20 @@ impl Store for FileStore {
         for (table, key) in places.tables.iter().zip(keys()) {
             Format::of_path(table).map_err(|e| e.at(key))?;
         }
+        recover_places(places)?;
         for (i, (table, key)) in places.tables.iter().zip(keys()).enumerate() {
             let pending = Pending::create(table).map_err(|e| e.at(key))?;
-            self.pending.push(if places.private.contains(&i) { pending.private() } else { pending });
+            self.pending.push(if places.private.contains(&i) {
+                pending.private()
+            } else {
+                pending
+            });
         }
         self.pending.push(Pending::create(&places.manifest).map_err(|e| e.at("output.manifest"))?);
         self.journal = self.pending[0].journal();
+        // The targets are locked for other runs of this program from here on.
+        let stamps = || self.pending.iter().map(|pending| Stamp::of(pending.target())).collect();
+        self.stamps = (!places.replace).then(stamps);
         let is_safe = |(i, table): (usize, &PathBuf)| {
             places.csv_safe
                 && !places.private.contains(&i)
@@ -106,11 +179,25 @@ impl Store for FileStore {
         Ok(())
     }
 
+    fn occupied(&self) -> Result<Occupied> {
+        let Some((manifest, tables)) = self.pending.split_last() else {
+            return Ok(Occupied::default());
+        };
+        let bytes = read_manifest_file(manifest.target());
+        let table = |(i, pending): (usize, &Pending)| {
+            existing_file(Some(i), pending.target(), bytes.is_some())
+        };
+        let mut existing: Vec<Existing> = tables.iter().enumerate().filter_map(table).collect();
+        existing.extend(existing_file(None, manifest.target(), false));
+        Ok(Occupied { existing, manifest_file: bytes.clone(), manifest: bytes })
+    }
+
     fn stage(&mut self, table: usize, _: &[TableColumn]) -> Result<Staging> {
         let pending = self.table(table)?;
         let target = pending.target().to_owned();
         let format = Format::of_path(&target)?;
-        // Text is read back from its beginning to its end. Whoever reads a typed file jumps, and finds it in the system's cache.
+        // Text is read back sequentially, so it bypasses the page cache. Typed files are read with
+        // random access, so they stay in the page cache.
         let writer = Box::new(match format {
             Format::Csv(_) => pending.large_writer()?,
             Format::Parquet | Format::Arrow => pending.writer()?,
@@ -140,6 +227,15 @@ impl Store for FileStore {
             flushing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         }
         last.writer()?.write_all(manifest).map_err(|e| write_failed(last.target(), &e))?;
+        for (pending, stamp) in self.pending.iter().zip(self.stamps.iter().flatten()) {
+            if Stamp::of(pending.target()) != *stamp {
+                let shown = pending.target().display();
+                return Err(Error::resources(format!(
+                    "`{shown}` was changed while the release was made"
+                ))
+                .help("nothing was published; look at the file, and make the release again"));
+            }
+        }
         Pending::publish_all(
             std::mem::take(&mut self.pending),
             &std::mem::take(&mut self.notes),

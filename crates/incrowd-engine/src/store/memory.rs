@@ -1,4 +1,5 @@
-//! Releases in memory: Arrow files that are never on a disk. They are read back from their bytes as any other release is.
+//! Releases in memory as Arrow files that are never written to disk. They are read back from their
+//! bytes, as other releases are.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -28,17 +29,17 @@ impl std::fmt::Debug for ReleasedTable {
 }
 
 impl ReleasedTable {
-    /// What the manifest calls the table.
+    /// Name of the table in the manifest.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The bytes that were verified.
+    /// The verified bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The same as record batches.
+    /// Decodes the table into record batches.
     pub fn batches(&self) -> Result<(SchemaRef, Vec<RecordBatch>)> {
         let reader = self.reader()?;
         let schema = reader.schema();
@@ -46,7 +47,7 @@ impl ReleasedTable {
         Ok((schema, reader.collect::<std::result::Result<_, _>>().map_err(damaged)?))
     }
 
-    /// The same one batch after another: the texts of a batch are spelled out when it is asked for.
+    /// Iterates over the record batches. Texts are decoded from their dictionaries batch by batch.
     pub fn reader(&self) -> Result<impl RecordBatchReader + Send + use<>> {
         let table = self.table()?;
         let (schema, next) = (coded::plain_schema(&table.schema()), 0..table.slices());
@@ -55,28 +56,28 @@ impl ReleasedTable {
         Ok(RecordBatchIterator::new(batches, schema))
     }
 
-    /// The bytes as a table to read, digest included.
+    /// Opens the bytes as a source with a digest.
     pub fn source(&self) -> Result<Source> {
         Source::of_bytes(&self.name, &self.bytes)
     }
 
-    /// The same as a table that can be judged. No cell is copied.
+    /// The table as batches, for an assessment of the release. No cell is copied.
     pub fn table(&self) -> Result<Batches> {
         Source::batches_in(&self.name, &self.bytes)
     }
 }
 
-/// A file under way whose bytes are in memory.
+/// Writer to a buffer in memory, which several handles share.
 #[derive(Clone, Debug, Default)]
-struct UnderWay(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl UnderWay {
+impl SharedBuffer {
     fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Write for UnderWay {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.bytes().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -90,22 +91,24 @@ impl Write for UnderWay {
 #[derive(Debug)]
 struct Table {
     name: String,
-    under_way: UnderWay,
-    /// Set when the table is read back: from then on nobody can write to it.
+    buffer: SharedBuffer,
+    /// The final bytes. Set when the table is read back; later writes are not possible.
     staged: Mutex<Option<Buffer>>,
 }
 
 impl Table {
     fn bytes(&self) -> Buffer {
         let mut staged = self.staged.lock().unwrap_or_else(PoisonError::into_inner);
-        staged.get_or_insert_with(|| Buffer::from_vec(std::mem::take(&mut *self.under_way.bytes()))).clone()
+        staged
+            .get_or_insert_with(|| Buffer::from_vec(std::mem::take(&mut *self.buffer.bytes())))
+            .clone()
     }
 }
 
-/// A release that was put in place.
+/// A published release.
 type Released = Option<(Vec<ReleasedTable>, Vec<u8>)>;
 
-/// A store in memory. A copy of it gives access to what is published.
+/// A store in memory. A clone gives access to the same published release.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryStore {
     tables: Arc<Mutex<Vec<Table>>>,
@@ -114,7 +117,7 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> MemoryStore {
         MemoryStore { spill: std::env::temp_dir(), ..MemoryStore::default() }
     }
@@ -123,7 +126,7 @@ impl MemoryStore {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The tables of the release and the bytes of its manifest, once it is published.
+    /// The tables and the manifest of the release, after it was published.
     pub fn released(&self) -> Option<(Vec<ReleasedTable>, Vec<u8>)> {
         self.released.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -135,9 +138,13 @@ fn unclaimed() -> Error {
 
 impl Store for MemoryStore {
     fn begin(&mut self, places: &Places) -> Result<()> {
-        let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let table =
-            |path| Table { name: name(path), under_way: UnderWay::default(), staged: Mutex::new(None) };
+        let name =
+            |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let table = |path| Table {
+            name: name(path),
+            buffer: SharedBuffer::default(),
+            staged: Mutex::new(None),
+        };
         *self.tables() = places.tables.iter().map(table).collect();
         Ok(())
     }
@@ -147,7 +154,7 @@ impl Store for MemoryStore {
         let table = tables.get(table).ok_or_else(unclaimed)?;
         let target = PathBuf::from(&table.name);
         Ok(Staging {
-            writer: Box::new(table.under_way.clone()),
+            writer: Box::new(table.buffer.clone()),
             format: Format::Arrow,
             target,
             csv_safe: false,
@@ -169,7 +176,8 @@ impl Store for MemoryStore {
             .drain(..)
             .map(|table| ReleasedTable { bytes: table.bytes(), name: table.name })
             .collect();
-        *self.released.lock().unwrap_or_else(PoisonError::into_inner) = Some((tables, manifest.to_vec()));
+        *self.released.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((tables, manifest.to_vec()));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Where a release is put together before anybody can see it, and how it appears all at once.
+//! Stores: a release is staged invisibly and then published atomically.
 
 mod files;
 mod memory;
@@ -13,81 +13,110 @@ use incrowd_core::Result;
 use crate::pending::Note;
 use crate::source::{Format, Source};
 
-#[cfg(feature = "postgres")]
-pub(crate) use files::open_pending;
 pub use files::{FileStore, delimiter_of};
+#[cfg(feature = "postgres")]
+pub(crate) use files::{existing_file, open_pending, read_manifest_file};
 use incrowd_core::numerals::DecimalMark;
 pub use memory::{MemoryStore, ReleasedTable};
 
-/// The places of a release: its tables in the order in which they are staged, then its manifest. For a store that has no files
-/// the last part of a path is a name.
+/// Targets of a release: its tables in the order of staging, and its manifest. For a store without
+/// files, the last segment of a path is the name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// The tables.
+    /// Targets of the tables.
     pub tables: Vec<PathBuf>,
-    /// The manifest.
+    /// Target of the manifest.
     pub manifest: PathBuf,
-    /// The keys of a job that name the tables, so that errors can point at them; may be empty.
+    /// Job keys of the tables, for error messages. May be empty.
     pub keys: Vec<&'static str>,
-    /// The positions of tables that are for the owner's eyes only; may be empty.
+    /// Indices of tables that only the data owner may read. May be empty.
     pub private: Vec<usize>,
-    /// Whether cells of public text files are written so that no spreadsheet takes them for formulas.
+    /// Whether cells of public text files are written so that spreadsheets do not interpret them as
+    /// formulas.
     pub csv_safe: bool,
-    /// How text is written.
+    /// Format of text files.
     pub dialect: Dialect,
-    /// Which tables are read, as a database tells them apart; their place is never taken.
+    /// Database identifiers of the input tables. A release never replaces them.
     pub reads: Vec<String>,
+    /// Whether the release may replace data that are not a release of incrowd.
+    pub replace: bool,
 }
 
-/// A column of a table about to be staged.
+/// Existing contents of the targets before the publication.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Occupied {
+    /// The existing tables and the existing manifest file.
+    pub existing: Vec<Existing>,
+    /// The manifest that the store has for a release at these targets.
+    pub manifest: Option<Vec<u8>>,
+    /// Contents of the manifest file, for stores that also store manifests elsewhere. For other
+    /// stores, these are the contents of `manifest`.
+    pub manifest_file: Option<Vec<u8>>,
+}
+
+/// An object that a release would replace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Existing {
+    /// Index of the table in [`Places::tables`]. `None` for the manifest file.
+    pub table: Option<usize>,
+    /// Description for messages, such as ``the file `people.csv` ``.
+    pub shown: String,
+    /// Digest as a manifest would state it. Computed only if there is a manifest to compare it
+    /// with.
+    pub digest: Option<String>,
+}
+
+/// A column of a table to be staged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its type in formats that have types.
+    /// Type in formats with types.
     pub data_type: DataType,
-    /// Its type in the database it comes from, if it is published as it was there.
+    /// Type in the source database, if the column is published unchanged.
     pub sql: Option<&'static str>,
-    /// What it holds, in words for everybody.
+    /// Description of the contents for all readers.
     pub says: &'static str,
 }
 
-/// How the cells of text are written.
+/// Format of text cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
-    /// What separates them, if the name of the file is not to tell.
+    /// The delimiter. If `None`, the file name determines it.
     pub delimiter: Option<u8>,
-    /// What stands before the fractions of numbers.
+    /// Decimal mark of numbers.
     pub decimal: DecimalMark,
 }
 
-/// How a cell of text is told from what separates cells.
+/// Method that distinguishes the text of cells from separators.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Escape {
-    /// By quotation marks around it; a line with the names of the columns comes first.
+    /// Quotation marks around cells. The first line contains the column names.
     #[default]
     Quotes,
-    /// By backslashes in it, without names: what `COPY` of PostgreSQL reads with the least work.
+    /// Backslashes before special characters, without column names. `COPY` of PostgreSQL parses it
+    /// fastest.
     Backslashes,
-    /// By their lengths before them: the binary form of `COPY`, for tables of text only.
+    /// Length prefixes: the binary format of `COPY`, for tables with text columns only.
     Lengths,
 }
 
-/// A table about to be staged.
+/// A table to be staged.
 pub struct Staging {
-    /// Where its bytes go.
+    /// Destination of the bytes.
     pub writer: Box<dyn Write + Send>,
-    /// How they are written.
+    /// File format.
     pub format: Format,
-    /// What it will be called; its extension tells the delimiter of text.
+    /// Name after the publication. For text, its extension determines the delimiter.
     pub target: PathBuf,
-    /// Whether cells of text are written so that no spreadsheet takes them for formulas.
+    /// Whether text cells are written so that spreadsheets do not interpret them as formulas.
     pub csv_safe: bool,
-    /// How text is written.
+    /// Format of text.
     pub dialect: Dialect,
-    /// How cells of text are told from what separates them.
+    /// Escaping of text cells.
     pub escape: Escape,
-    /// Whether texts that follow from the plan are kept once and then as numbers, in a format that can.
+    /// Whether columns that are determined by the plan are dictionary-encoded, if the format
+    /// supports it.
     pub in_codes: bool,
 }
 
@@ -97,41 +126,49 @@ impl Debug for Staging {
     }
 }
 
-/// A store for releases. Between [`begin`](Store::begin) and [`publish`](Store::publish) nobody can see what it holds; a store
-/// that is dropped in between leaves nothing behind.
+/// A store for releases. Between [`begin`](Store::begin) and [`publish`](Store::publish) its
+/// contents are invisible. A store that is dropped before the publication leaves no data.
 pub trait Store: Debug {
-    /// Claims the places, before any long work: what cannot be written is said at once.
+    /// Claims the targets before long computations, so that write errors are reported early.
     fn begin(&mut self, places: &Places) -> Result<()>;
 
-    /// Starts the table at a position of the places.
+    /// The current contents of the claimed targets. No other process changes them until the release
+    /// is published or discarded, or until publishing fails.
+    fn occupied(&self) -> Result<Occupied> {
+        Ok(Occupied::default())
+    }
+
+    /// Starts to stage the table with this index.
     fn stage(&mut self, table: usize, columns: &[TableColumn]) -> Result<Staging>;
 
-    /// Opens a staged table for reading, as a stranger would; its digest is computed while it is read.
+    /// Opens a staged table for reading, in the same way as a published one. A digest is computed
+    /// during reading.
     fn open(&self, table: usize) -> Result<Source>;
 
-    /// Puts all staged tables and the manifest in place: all of them, or none.
+    /// Publishes all staged tables and the manifest atomically.
     fn publish(&mut self, manifest: &[u8]) -> Result<()>;
 
-    /// Where it is said what belongs to the release while it is put in place; until then, and afterwards, nothing is there. A
-    /// store whose releases appear by one act has no such file.
+    /// Path of the journal. It exists only during the publication, and lists the objects of the
+    /// release. A store with atomic publication has no journal.
     fn journal(&self) -> Option<&Path> {
         None
     }
 
-    /// Adds a line to a file when the release is in place: if one happens, so does the other. A store without a journal adds it
-    /// at once.
+    /// Appends a line to a file when the release is published. Both happen or neither does. A store
+    /// without a journal appends it at once.
     fn note(&mut self, note: Note) -> Result<()> {
         note.add()
     }
 
-    /// Gives up what was staged. Nothing of it is left.
+    /// Deletes all staged data.
     fn discard(&mut self);
 
-    /// Whether the cells of a table are written so that no spreadsheet takes them for formulas.
+    /// Whether text cells of a table are written so that spreadsheets do not interpret them as
+    /// formulas.
     fn is_csv_safe(&self, _table: usize) -> bool {
         false
     }
 
-    /// Where files without a name may be made while records are brought in order.
+    /// Directory for unnamed temporary files, which are used for sorting records.
     fn spill(&self) -> &Path;
 }

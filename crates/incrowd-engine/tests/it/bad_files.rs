@@ -1,4 +1,4 @@
-//! Files that are not what they should be are told apart, and nothing panics.
+//! Invalid files cause specific errors and no panic.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,9 @@ fn says(error: &Error, words: &str) {
 }
 
 fn records(count: usize) -> Vec<Vec<Cell>> {
-    (0..count).map(|i| vec![Some(format!("{}", i * 7919 % 1013)), Some(format!("text {i}"))]).collect()
+    (0..count)
+        .map(|i| vec![Some(format!("{}", i * 7919 % 1013)), Some(format!("text {i}"))])
+        .collect()
 }
 
 #[test]
@@ -40,7 +42,8 @@ fn truncated_files_are_refused_wherever_they_end() {
             let path = write(dir.path(), "cut", &whole[..keep]);
             let error = refused(path);
             assert_eq!(error.fault(), Fault::Input, "{name}, {keep} bytes: {error}");
-            let expected = ["truncated", "damaged"].iter().any(|word| error.message().contains(word));
+            let expected =
+                ["truncated", "damaged"].iter().any(|word| error.message().contains(word));
             assert!(expected, "{name}, {keep} bytes: {error}");
         }
     }
@@ -61,7 +64,8 @@ fn damaged_bytes_in_the_middle_are_refused_or_at_least_do_not_panic() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x55;
         std::fs::write(&path, damaged).unwrap();
-        if let Err(error) = fold(std::slice::from_ref(&path), &Options::default(), &spec(&["a"], &[], false))
+        if let Err(error) =
+            fold(std::slice::from_ref(&path), &Options::default(), &spec(&["a"], &[], false))
         {
             assert_ne!(error.fault(), Fault::Bug, "{error}");
         }
@@ -118,8 +122,14 @@ fn text_of_another_encoding_is_read_and_what_is_no_text_refused() {
         ["a", "b"]
     );
     let stated = Options { encoding: Some(Encoding::Utf16Le), ..Options::default() };
-    assert_eq!(columns(write(dir.path(), "bare.csv", &utf16(b"", u16::to_le_bytes)), &stated), ["a", "b"]);
-    assert_eq!(columns(write(dir.path(), "latin.csv", b"a,gr\xf6\xdfe\n1,2\n"), &usual), ["a", "größe"]);
+    assert_eq!(
+        columns(write(dir.path(), "bare.csv", &utf16(b"", u16::to_le_bytes)), &stated),
+        ["a", "b"]
+    );
+    assert_eq!(
+        columns(write(dir.path(), "latin.csv", b"a,gr\xf6\xdfe\n1,2\n"), &usual),
+        ["a", "größe"]
+    );
     assert_eq!(
         columns(write(dir.path(), "latin.csv.gz", &gzip(b"a,gr\xf6\xdfe\n1,2\n")), &usual),
         ["a", "größe"]
@@ -133,7 +143,10 @@ fn directories_and_files_that_are_not_there_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
     says(&refused(dir.path()), "holds no table");
     says(&refused(dir.path().join("none.csv")), "there is no file");
-    assert_eq!(fold(&[], &Options::default(), &spec(&["a"], &[], false)).unwrap_err().fault(), Fault::Job);
+    assert_eq!(
+        fold(&[], &Options::default(), &spec(&["a"], &[], false)).unwrap_err().fault(),
+        Fault::Job
+    );
 }
 
 #[test]
@@ -148,7 +161,9 @@ fn a_column_the_table_lacks_is_refused_with_the_near_miss() {
 fn files_with_other_columns_are_not_one_table() {
     let dir = tempfile::tempdir().unwrap();
     let first = write(dir.path(), "1.csv", b"a,b\n1,2\n");
-    for (name, bytes) in [("2.csv", &b"a,c\n1,2\n"[..]), ("3.csv", b"a\n1\n"), ("4.csv", b"a,b,c\n1,2,3\n")] {
+    for (name, bytes) in
+        [("2.csv", &b"a,c\n1,2\n"[..]), ("3.csv", b"a\n1\n"), ("4.csv", b"a,b,c\n1,2,3\n")]
+    {
         let paths = [first.clone(), write(dir.path(), name, bytes)];
         let error = fold(&paths, &Options::default(), &spec(&["a"], &[], false)).unwrap_err();
         says(&error, "does not have the same columns");

@@ -1,4 +1,4 @@
-//! Records that are not what they should be are named by their number.
+//! Errors about invalid records contain the number of the record.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ fn refused(paths: &[PathBuf]) -> Error {
     error
 }
 
-/// About seven MiB: several chunks.
+/// About seven MiB, which gives several chunks.
 fn long_table() -> Vec<String> {
     (0..300_000).map(|i| format!("{},some text {i}", i % 7)).collect()
 }
@@ -81,7 +81,13 @@ fn a_quoted_field_that_never_ends_is_told() {
 fn bytes_that_are_not_utf8_are_told_with_their_record() {
     let dir = tempfile::tempdir().unwrap();
     let mut bytes = table(&long_table());
-    let line = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(i, _)| i).nth(250_000).unwrap();
+    let line = bytes
+        .iter()
+        .enumerate()
+        .filter(|(_, b)| **b == b'\n')
+        .map(|(i, _)| i)
+        .nth(250_000)
+        .unwrap();
     bytes[line + 5] = 0xe4;
     let error = refused(&[write(dir.path(), "t.csv", &bytes)]);
     assert!(error.message().starts_with("record 250001 is not valid UTF-8"), "{error}");
@@ -91,13 +97,14 @@ fn bytes_that_are_not_utf8_are_told_with_their_record() {
     assert!(error.message().contains("header"), "{error}");
 }
 
-/// The record before the offence is found by counting records, and a line break inside quotes ends none.
+/// The number of the record is found by counting. A line break within quotes does not end a record.
 #[test]
 fn bytes_that_are_not_utf8_after_a_quoted_line_break_are_told_with_their_record() {
     let dir = tempfile::tempdir().unwrap();
-    for bytes in
-        [&b"a,b\n1,\xc3\xa4\n3,4\n5,\"x\n\xff\"\n7,8\n"[..], b"a,b\n1,\xc3\xa4\n3,4\n\"x\ny\n\",\xff\n"]
-    {
+    for bytes in [
+        &b"a,b\n1,\xc3\xa4\n3,4\n5,\"x\n\xff\"\n7,8\n"[..],
+        b"a,b\n1,\xc3\xa4\n3,4\n\"x\ny\n\",\xff\n",
+    ] {
         let error = refused(&[write(dir.path(), "t.csv", bytes)]);
         assert!(error.message().starts_with("record 3 is not valid UTF-8"), "{error}");
     }

@@ -1,27 +1,34 @@
-//! Cells that come as numbers give what the same cells give as texts, and releases in memory number their texts in as few bytes as
-//! they need.
+//! Dictionary-encoded and integer cells give the same results as texts. Releases in memory use the
+//! smallest key type.
 
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use incrowd_core::{Code, ColumnSpec, Dataset, Partition, Plan, RowId, Silent, Span};
-use incrowd_engine::{Batches, Beside, Content, Embedded, Engine, Order, Output, Places, Source};
+use incrowd_engine::{
+    Batches, Content, Embedded, Engine, ExaminedColumns, Order, Output, Places, Source,
+};
 use proptest::prelude::*;
 
 use crate::common::{difference, spec};
 
-/// The forms that a column of whole numbers can have, texts first.
+/// The types that a column of integers can have, texts first.
 fn forms() -> Vec<DataType> {
     use DataType::*;
-    let dictionary = |keys: DataType, values: DataType| Dictionary(Box::new(keys), Box::new(values));
+    let dictionary =
+        |keys: DataType, values: DataType| Dictionary(Box::new(keys), Box::new(values));
     let mut forms = vec![Utf8, LargeUtf8, Utf8View, Int8, Int16, Int32, Int64];
     forms.extend([Int8, Int16, Int32, Int64, UInt8, UInt32].map(|keys| dictionary(keys, Utf8)));
-    forms.extend([dictionary(UInt32, Utf8View), dictionary(Int32, LargeUtf8), dictionary(Int16, Int64)]);
+    forms.extend([
+        dictionary(UInt32, Utf8View),
+        dictionary(Int32, LargeUtf8),
+        dictionary(Int16, Int64),
+    ]);
     forms
 }
 
-/// A table of two columns, both in a form, in batches of so many records.
+/// A table of two columns of the given type, in batches of `records` records.
 fn table(values: &[(Option<i64>, Option<i64>)], form: &DataType, records: usize) -> Batches {
     let field = |name: &str| Field::new(name, form.clone(), true);
     let schema = Arc::new(Schema::new(vec![field("a"), field("b")]));
@@ -58,12 +65,12 @@ proptest! {
         let fold = |form: &DataType| Source::of_batches(&table(&values, form, records)).unwrap().fold(&spec, &Silent).unwrap();
         let twin = fold(&DataType::Utf8);
         let names = ["a".to_owned(), "b".to_owned()];
-        let beside = Beside { columns: &names[..1], counts_only: false };
+        let beside = ExaminedColumns { columns: &names[..1], counts_only: false };
         let seen = |form: &DataType| {
             let source = Source::of_batches(&table(&values, form, records)).unwrap();
             let seen = source.read_release(&names[1..], beside, &Silent).unwrap().seen;
             let mut first: Vec<u32> = Vec::new();
-            // Codes depend on the threads: records are alike or not.
+            // Codes depend on the threads, so only their equality is compared.
             seen.table.columns[0].codes.iter().map(|code| {
                 let known = first.iter().position(|own| own == code);
                 known.unwrap_or_else(|| { first.push(*code); first.len() - 1 })
@@ -79,7 +86,8 @@ proptest! {
     }
 }
 
-/// Numbers beyond those that have a place of their own, and more of them than a batch has records.
+/// Integers that are too large for direct lookup, and more distinct integers than records per
+/// batch.
 #[test]
 fn large_and_many_numbers_fold_as_their_texts_do() {
     let number = |n: i64| (n * 7_919) % 70_001 * if n % 5 == 0 { 40_000_000_000 } else { 1 };
@@ -98,12 +106,14 @@ fn large_and_many_numbers_fold_as_their_texts_do() {
     }
 }
 
-/// A release in memory of as many groups as it has ages.
+/// A release in memory with one group per age.
 fn release(ages: usize) -> (Batches, RecordBatch) {
-    let column: ArrayRef = Arc::new(StringArray::from_iter_values((0..ages).map(|age| age.to_string())));
+    let column: ArrayRef =
+        Arc::new(StringArray::from_iter_values((0..ages).map(|age| age.to_string())));
     let schema = Arc::new(Schema::new(vec![Field::new("age", DataType::Utf8, true)]));
     let whole = RecordBatch::try_new(schema.clone(), vec![column]).unwrap();
-    let (mut engine, store) = Embedded::in_memory(&Batches::new("in", schema, vec![whole]).unwrap()).unwrap();
+    let (mut engine, store) =
+        Embedded::in_memory(&Batches::new("in", schema, vec![whole]).unwrap()).unwrap();
     let (tables, manifest) = (vec!["release.arrow".into()], "release.json".into());
     engine.begin(&Places { tables, manifest, ..Places::default() }).unwrap();
     let folded = engine.fold(&spec(&["age"], &[], false), &Silent).unwrap();
@@ -116,7 +126,8 @@ fn release(ages: usize) -> (Batches, RecordBatch) {
     let columns = vec![("age".to_owned(), Content::Quasi(0))];
     let output = Output { columns, order: Order::Shuffled, ..Output::default() };
     engine.stage(0, &Plan::new(&data, &partition), &output, &Silent).unwrap();
-    let back = engine.read_back(0, &["age".to_owned()], Beside::default(), &Silent).unwrap();
+    let back =
+        engine.read_back(0, &["age".to_owned()], ExaminedColumns::default(), &Silent).unwrap();
     assert_eq!((back.folded.rows(), back.folded.read), (ages, ages as u64));
     engine.publish(b"{}").unwrap();
     let (tables, _) = store.released().unwrap();
@@ -130,7 +141,9 @@ fn texts_are_numbered_in_as_few_bytes_as_they_need() {
     for (ages, keys) in [(1, Int8), (128, Int8), (129, Int16), (32_768, Int16), (32_769, Int32)] {
         let (held, plain) = release(ages);
         let schema = held.schema();
-        let DataType::Dictionary(own, _) = schema.field(0).data_type() else { panic!("no dictionary") };
+        let DataType::Dictionary(own, _) = schema.field(0).data_type() else {
+            panic!("no dictionary")
+        };
         assert_eq!(**own, keys, "{ages}");
         assert_eq!(plain.schema().field(0).data_type(), &DataType::Utf8);
         let texts = plain.column(0).as_any().downcast_ref::<StringArray>().unwrap();

@@ -1,5 +1,6 @@
-//! What every engine must do, whatever its tables and releases live in. An engine is put to these tests by a [`Harness`], which
-//! gives it a table and looks, from outside, at what can be seen of a release.
+//! Tests that every engine must pass, independent of where its tables and releases are stored. A
+//! [`Harness`] provides a table to an engine, and reads the visible parts of a release with other
+//! means.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,49 +9,49 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use incrowd_core::{Folded, Silent};
 use incrowd_engine::{
-    Batches, Beside, Embedded, Engine, FileStore, MemoryStore, Options, Order, Places, RemoteEngine, Source,
-    digest,
+    Batches, Embedded, Engine, ExaminedColumns, FileStore, MemoryStore, Options, Order, Places,
+    RemoteEngine, Source, digest,
 };
 
 use crate::common::{Cell, Style, batches, difference, slow, spec, text, write};
 use crate::people::{Ask, NAMES, expected, people, stage};
 use crate::read_back::{read, sorted, typed};
-use crate::remote::{Held, Published, Shelf};
+use crate::remote::{Published, RemoteTable, Shelf};
 
-/// Rows of cells under a header.
-type Seen = (Vec<String>, Vec<Vec<Cell>>);
+/// A header and rows of cells.
+type TableCells = (Vec<String>, Vec<Vec<Cell>>);
 
 /// The tables of a release with the digests of their bytes, and its manifest.
-type Visible = (Vec<(Seen, String)>, Vec<u8>);
+type Visible = (Vec<(TableCells, String)>, Vec<u8>);
 
 /// An engine under test.
 trait Harness {
-    /// What the engine works on.
+    /// Storage of the engine, for messages.
     fn name(&self) -> &'static str;
 
-    /// An engine about this table.
+    /// An engine for this table.
     fn engine(&self, records: &[Vec<Cell>]) -> Box<dyn Engine>;
 
     /// Whether the table and the release have nulls.
     fn nulls(&self) -> (bool, bool);
 
-    /// The places of a release of so many tables.
+    /// Targets of a release with this number of tables.
     fn places(&self, tables: usize) -> Places;
 
-    /// What anybody can see of the release: its tables with the digests of their bytes, and the manifest; nothing before it is
-    /// published.
+    /// The visible parts of the release: its tables with the digests of their bytes, and the
+    /// manifest. `None` before the publication.
     fn visible(&self) -> Option<Visible>;
 
-    /// Whether records have places that can be told.
+    /// Whether messages contain the positions of records.
     fn tells_places(&self) -> bool {
         true
     }
 
-    /// Whether anything is left that is neither the table nor a published release.
+    /// Whether there are files or tables other than the input and a published release.
     fn leftovers(&self) -> bool;
 }
 
-/// Where a table or a release is.
+/// Storage of a table or a release.
 #[derive(Clone, Copy, PartialEq)]
 enum Medium {
     Csv,
@@ -58,7 +59,7 @@ enum Medium {
     Memory,
 }
 
-/// The engine for one machine, from one medium to another.
+/// The embedded engine, with an input and an output medium.
 struct OnThisMachine {
     from: Medium,
     to: Medium,
@@ -68,7 +69,12 @@ struct OnThisMachine {
 
 impl OnThisMachine {
     fn new(from: Medium, to: Medium) -> OnThisMachine {
-        OnThisMachine { from, to, directory: tempfile::tempdir().unwrap(), memory: MemoryStore::new() }
+        OnThisMachine {
+            from,
+            to,
+            directory: tempfile::tempdir().unwrap(),
+            memory: MemoryStore::new(),
+        }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -94,7 +100,8 @@ impl Harness for OnThisMachine {
     fn engine(&self, records: &[Vec<Cell>]) -> Box<dyn Engine> {
         let source = match self.from {
             Medium::Csv => {
-                let path = write(self.directory.path(), "in.csv", &text(&NAMES, records, &Style::PLAIN));
+                let path =
+                    write(self.directory.path(), "in.csv", &text(&NAMES, records, &Style::PLAIN));
                 Source::open(&[path], &Options::default())
             }
             Medium::Parquet => {
@@ -131,9 +138,15 @@ impl Harness for OnThisMachine {
             return Some((tables.iter().map(seen).collect(), manifest));
         }
         let manifest = std::fs::read(self.at("release.json")).ok();
-        let tables: Vec<PathBuf> =
-            (0..9).map(|table| self.at(&self.table_name(table))).filter(|path| path.exists()).collect();
-        assert_eq!(manifest.is_some(), !tables.is_empty(), "a part of a release is there without the rest");
+        let tables: Vec<PathBuf> = (0..9)
+            .map(|table| self.at(&self.table_name(table)))
+            .filter(|path| path.exists())
+            .collect();
+        assert_eq!(
+            manifest.is_some(),
+            !tables.is_empty(),
+            "a part of a release is there without the rest"
+        );
         let seen = |path: &PathBuf| (read(path), digest(path).unwrap());
         Some((tables.iter().map(seen).collect(), manifest?))
     }
@@ -145,7 +158,7 @@ impl Harness for OnThisMachine {
     }
 }
 
-/// A table that another system holds.
+/// A table in another system.
 #[derive(Default)]
 struct Elsewhere(Published);
 
@@ -155,7 +168,7 @@ impl Harness for Elsewhere {
     }
 
     fn engine(&self, records: &[Vec<Cell>]) -> Box<dyn Engine> {
-        let held = Held::new(&NAMES, records);
+        let held = RemoteTable::new(&NAMES, records);
         let shelf = Shelf::new(held.clone(), self.0.clone());
         Box::new(RemoteEngine::new(Arc::new(held), Box::new(shelf)).unwrap())
     }
@@ -170,7 +183,8 @@ impl Harness for Elsewhere {
 
     fn visible(&self) -> Option<Visible> {
         let (tables, manifest) = self.0.lock().unwrap().clone()?;
-        let seen = |table: &Held| ((table.names.clone(), table.records.clone()), table.digest_of());
+        let seen =
+            |table: &RemoteTable| ((table.names.clone(), table.records.clone()), table.digest_of());
         Some((tables.iter().map(seen).collect(), manifest))
     }
 
@@ -190,9 +204,10 @@ fn harnesses() -> Vec<Box<dyn Harness>> {
     here.into_iter().chain([Box::new(Elsewhere::default()) as Box<dyn Harness>]).collect()
 }
 
-/// A table as the medium has it: what has no nulls has empty texts.
+/// The table as read from the medium. Without nulls, missing cells are empty texts.
 fn as_read(records: &[Vec<Cell>], nulls: bool) -> Vec<Vec<Cell>> {
-    let cell = |cell: &Cell| if nulls { cell.clone() } else { Some(cell.clone().unwrap_or_default()) };
+    let cell =
+        |cell: &Cell| if nulls { cell.clone() } else { Some(cell.clone().unwrap_or_default()) };
     records.iter().map(|record| record.iter().map(cell).collect()).collect()
 }
 
@@ -200,9 +215,10 @@ fn as_read(records: &[Vec<Cell>], nulls: bool) -> Vec<Vec<Cell>> {
 fn a_fold_is_that_of_the_slow_twin() {
     for harness in harnesses() {
         let people = people(400, 3);
-        for (columns, missing, drop) in
-            [(vec!["age", "city"], vec!["?"], true), (vec!["note", "disease", "id"], vec!["", "a,b"], false)]
-        {
+        for (columns, missing, drop) in [
+            (vec!["age", "city"], vec!["?"], true),
+            (vec!["note", "disease", "id"], vec!["", "a,b"], false),
+        ] {
             let spec = spec(&columns, &missing, drop);
             let folded: Folded = harness.engine(&people).fold(&spec, &Silent).unwrap();
             let twin = slow(&NAMES, &people, &spec, harness.nulls().0);
@@ -224,7 +240,8 @@ fn a_value_is_found_at_its_first_record() {
 
 #[test]
 fn what_is_published_is_what_the_plan_says_and_what_was_read_back() {
-    let asks = [(false, Order::Sorted, true), (true, Order::Shuffled, true), (true, Order::Sorted, false)];
+    let asks =
+        [(false, Order::Sorted, true), (true, Order::Shuffled, true), (true, Order::Sorted, false)];
     for (carry, order, drop) in asks {
         for harness in harnesses() {
             let ask = Ask { carry, order, drop };
@@ -236,7 +253,7 @@ fn what_is_published_is_what_the_plan_says_and_what_was_read_back() {
                 .into_iter()
                 .map(str::to_owned)
                 .collect();
-            let back = engine.read_back(0, &columns, Beside::default(), &Silent).unwrap();
+            let back = engine.read_back(0, &columns, ExaminedColumns::default(), &Silent).unwrap();
             assert!(harness.visible().is_none(), "{}: seen before it is published", harness.name());
             engine.publish(b"{ \"manifest\": 1 }").unwrap();
             let (tables, manifest) = harness.visible().expect("it is published");
@@ -244,16 +261,25 @@ fn what_is_published_is_what_the_plan_says_and_what_was_read_back() {
             let [((header, records), digest)] = tables.as_slice() else { panic!("one table") };
             assert_eq!((header, digest), (&columns, &back.digest), "{}", harness.name());
             assert_eq!(back.columns, columns);
-            let (rows, suppressed) = expected(&as_read(&people, harness.nulls().0), ask, harness.nulls().1);
+            let (rows, suppressed) =
+                expected(&as_read(&people, harness.nulls().0), ask, harness.nulls().1);
             assert_eq!((receipt.published, receipt.suppressed), (rows.len() as u64, suppressed));
-            // No cell is shown if this fails.
-            assert!(sorted(records.clone()) == sorted(rows.clone()), "{}: other records", harness.name());
+            // `assert!` instead of `assert_eq!`, so that a failure shows no cell.
+            assert!(
+                sorted(records.clone()) == sorted(rows.clone()),
+                "{}: other records",
+                harness.name()
+            );
             let mut counts: BTreeMap<Vec<Cell>, u64> = BTreeMap::new();
             records.iter().for_each(|record| *counts.entry(record.clone()).or_default() += 1);
             let read = back.folded.canonical().into_iter().map(|(row, n)| {
                 (row.into_iter().map(|cell| cell.map(str::to_owned)).collect::<Vec<Cell>>(), n)
             });
-            assert!(read.eq(counts), "{}: what was read back is not what is published", harness.name());
+            assert!(
+                read.eq(counts),
+                "{}: what was read back is not what is published",
+                harness.name()
+            );
             assert!(!harness.leftovers(), "{}", harness.name());
         }
     }
@@ -269,7 +295,7 @@ fn what_is_discarded_leaves_nothing() {
         engine.discard();
         assert!(harness.visible().is_none(), "{}", harness.name());
         assert!(!harness.leftovers(), "{}: leftovers", harness.name());
-        // And so does what is dropped.
+        // A dropped engine leaves nothing either.
         engine.begin(&harness.places(1)).unwrap();
         stage(&mut *engine, ask, || {}).unwrap();
         drop(engine);
@@ -289,7 +315,11 @@ fn several_tables_appear_together() {
         engine.publish(b"{}").unwrap();
         let (tables, _) = harness.visible().unwrap();
         assert_eq!(tables.len(), 2, "{}", harness.name());
-        assert!(tables[0].0 == tables[1].0, "{}: two sorted tables of one plan differ", harness.name());
+        assert!(
+            tables[0].0 == tables[1].0,
+            "{}: two sorted tables of one plan differ",
+            harness.name()
+        );
     }
 }
 
@@ -300,11 +330,15 @@ fn a_table_without_a_place_is_refused() {
         let mut engine = harness.engine(&people(60, 8));
         assert!(stage(&mut *engine, ask, || {}).is_err(), "{}", harness.name());
         engine.begin(&harness.places(1)).unwrap();
-        assert!(crate::people::stage_at(&mut *engine, 1, ask, || {}).is_err(), "{}", harness.name());
+        assert!(
+            crate::people::stage_at(&mut *engine, 1, ask, || {}).is_err(),
+            "{}",
+            harness.name()
+        );
     }
 }
 
-/// A table in memory may be one large batch, or come in parts with columns of other types.
+/// A table in memory may be one large batch, or several batches with columns of different types.
 #[test]
 fn batches_of_any_size_are_one_table() {
     let people = people(70_000, 9);
@@ -321,7 +355,7 @@ fn batches_of_any_size_are_one_table() {
     assert_eq!(difference(&folded, &twin), None);
 }
 
-/// What looks at single records is refused: only counts leave the system.
+/// Functions on single records are rejected, because the other system only returns counts.
 #[test]
 fn what_counts_do_not_tell_is_refused() {
     let harness = Elsewhere::default();
@@ -332,13 +366,13 @@ fn what_counts_do_not_tell_is_refused() {
     assert!(engine.source().repeats(&names, &spec(&["age"], &[], false), &Silent).is_err());
 }
 
-/// Who is alone is counted there: in each column, and in all together.
+/// The other system counts unique records: in each column, and in all columns together.
 #[test]
 fn who_is_alone_is_told_by_counts() {
     let harness = Elsewhere::default();
     let engine = harness.engine(&people(60, 11));
     let columns = ["id", "note"].map(str::to_owned);
-    let beside = Beside { columns: &columns, counts_only: false };
+    let beside = ExaminedColumns { columns: &columns, counts_only: false };
     let read = engine.source().read_release(&["age".to_owned()], beside, &Silent).unwrap();
     assert_eq!(read.seen.once.unwrap()[0], 60);
     assert_eq!(read.seen.together, Some(60));

@@ -1,13 +1,15 @@
-//! Long quoted texts, sniffed delimiters, globs and digests.
+//! Long quoted texts, detected delimiters, globs and digests.
 
 use std::path::PathBuf;
 
-use crate::common::{Cell, Style, dice, difference, fold, gzip, slow, spec, text, write, zstandard};
+use crate::common::{
+    Cell, Style, dice, difference, fold, gzip, slow, spec, text, write, zstandard,
+};
 use incrowd_core::Silent;
-use incrowd_engine::{Beside, Embedded, Engine, Options, Source};
+use incrowd_engine::{Embedded, Engine, ExaminedColumns, Options, Source};
 
-/// About six MiB whose quoted texts hold line breaks, delimiters and marks, so that every cut of two MiB at a line end falls
-/// inside quotes or could.
+/// About six MiB. The quoted texts contain line breaks, delimiters and quotation marks, so that
+/// every chunk boundary at a line end is or could be within quotes.
 fn many_lines() -> Vec<Vec<Cell>> {
     let mut roll = dice(11);
     let texts: Vec<String> = (0..5)
@@ -17,7 +19,11 @@ fn many_lines() -> Vec<Vec<Cell>> {
     (0..14_000)
         .map(|_| {
             let text = texts[roll(texts.len() as u64) as usize].clone();
-            vec![Some(roll(3).to_string()), Some(text), Some(["a", "?", "b\""][roll(3) as usize].to_owned())]
+            vec![
+                Some(roll(3).to_string()),
+                Some(text),
+                Some(["a", "?", "b\""][roll(3) as usize].to_owned()),
+            ]
         })
         .collect()
 }
@@ -30,7 +36,9 @@ fn line_breaks_inside_quotes_do_not_mislead_the_cuts_between_chunks() {
         assert!(bytes.len() > 5 << 20, "the table spans several chunks");
         let spec = spec(&names, &["?"], crlf);
         let twin = slow(&names, &records, &spec, false);
-        for (format, bytes) in [("plain", bytes.clone()), ("gz", gzip(&bytes)), ("zst", zstandard(&bytes))] {
+        for (format, bytes) in
+            [("plain", bytes.clone()), ("gz", gzip(&bytes)), ("zst", zstandard(&bytes))]
+        {
             let path = write(dir.path(), name, &bytes);
             let folded = fold(&[path], &Options::default(), &spec).unwrap();
             assert_eq!(difference(&folded, &twin), None, "{name} {format}");
@@ -53,7 +61,8 @@ fn a_quoted_text_longer_than_several_chunks_is_one_cell() {
 #[test]
 fn delimiters_are_sniffed() {
     let (dir, names) = (tempfile::tempdir().unwrap(), ["a", "b", "c"]);
-    let record = |n: u32| vec![Some(n.to_string()), Some(format!("x, y; z{n}")), Some("p|q\tr".to_owned())];
+    let record =
+        |n: u32| vec![Some(n.to_string()), Some(format!("x, y; z{n}")), Some("p|q\tr".to_owned())];
     let records: Vec<Vec<Cell>> = (0..20).map(|i| record(i % 4)).collect();
     let spec = spec(&names, &[], false);
     let twin = slow(&names, &records, &spec, false);
@@ -70,7 +79,9 @@ fn delimiters_are_sniffed() {
 #[test]
 fn a_pattern_means_all_files_that_match() {
     let dir = tempfile::tempdir().unwrap();
-    for (name, ages) in [("part-1.csv", "a\n1\n2\n"), ("part-2.csv", "a\n2\n"), ("other.csv", "a\n9\n")] {
+    for (name, ages) in
+        [("part-1.csv", "a\n1\n2\n"), ("part-2.csv", "a\n2\n"), ("other.csv", "a\n9\n")]
+    {
         write(dir.path(), name, ages.as_bytes());
     }
     std::fs::create_dir(dir.path().join("part-3.csv")).unwrap();
@@ -80,13 +91,13 @@ fn a_pattern_means_all_files_that_match() {
     assert_eq!(folded.canonical(), [one("1", 1), one("2", 2)]);
     let error = fold(&[dir.path().join("none-*.csv")], &Options::default(), &spec).unwrap_err();
     assert!(error.message().contains("no file matches"), "{error}");
-    // A file whose name has the characters of a pattern is that file.
+    // An existing file whose name contains pattern characters is not a pattern.
     write(dir.path(), "part-[1].csv", b"a\n7\n");
     let folded = fold(&[dir.path().join("part-[1].csv")], &Options::default(), &spec).unwrap();
     assert_eq!(folded.canonical(), [one("7", 1)]);
 }
 
-/// Reading a file twice would make every person a pair: k-anonymity with k = 2 for nothing.
+/// Reading a file twice would double every group, so that k = 2 would hold without any protection.
 #[test]
 fn a_file_named_twice_does_not_count_twice() {
     let dir = tempfile::tempdir().unwrap();
@@ -109,8 +120,9 @@ fn the_digest_is_that_of_the_bytes_of_the_file() {
     {
         let path = write(dir.path(), name, &bytes);
         let columns = ["m".to_owned()];
-        let source = Source::open(&[path], &Options { digest: true, ..Options::default() }).unwrap();
-        let back = source.read_release(&columns, Beside::default(), &Silent).unwrap();
+        let source =
+            Source::open(&[path], &Options { digest: true, ..Options::default() }).unwrap();
+        let back = source.read_release(&columns, ExaminedColumns::default(), &Silent).unwrap();
         assert_eq!(back.digest, format!("blake3:{}", blake3::hash(&bytes).to_hex()), "{name}");
         assert_eq!(back.columns, names);
     }

@@ -1,4 +1,4 @@
-//! Folding against the obvious fold, over every format.
+//! Compares the fold with a reference implementation, for every format.
 
 use crate::common::{
     Cell, Style, arrow, difference, fold, gzip, parquet, slow, spec, text, write, zstandard,
@@ -19,7 +19,7 @@ fn cells() -> impl Strategy<Value = Cell> {
     ]
 }
 
-/// One to four columns, and records of which many are alike.
+/// One to four columns, and records with many duplicates.
 fn tables() -> impl Strategy<Value = (usize, Vec<Vec<Cell>>)> {
     (1usize..=4).prop_flat_map(|width| {
         let rows = prop::collection::vec((prop::collection::vec(cells(), width), 1usize..4), 0..16);
@@ -43,7 +43,8 @@ fn styles() -> impl Strategy<Value = Style> {
     )
 }
 
-/// Which texts are missing, whether records with one are dropped, and which columns are folded in which order.
+/// Missing texts, whether records with a missing value are dropped, and the folded columns in
+/// order.
 type Question = (Vec<&'static str>, bool, Vec<&'static str>);
 
 fn questions(width: usize) -> impl Strategy<Value = Question> {
@@ -53,7 +54,8 @@ fn questions(width: usize) -> impl Strategy<Value = Question> {
 }
 
 fn cases() -> impl Strategy<Value = (Vec<Vec<Cell>>, Style, Question, usize)> {
-    tables().prop_flat_map(|(width, records)| (Just(records), styles(), questions(width), Just(width)))
+    tables()
+        .prop_flat_map(|(width, records)| (Just(records), styles(), questions(width), Just(width)))
 }
 
 proptest! {
@@ -69,7 +71,7 @@ proptest! {
         let spec = spec(&columns, &missing, drop);
         let twin = slow(names, &records, &spec, false);
         let options = Options { delimiter: Some(style.delimiter), ..Options::default() };
-        // Names say nothing: the bytes tell what the file is.
+        // The file names have no extension. The format is detected from the bytes.
         for (name, bytes) in [("a", bytes.clone()), ("b", gzip(&bytes)), ("c", zstandard(&bytes))] {
             let path = write(dir.path(), name, &bytes);
             let folded = fold(&[path], &options, &spec).unwrap();
@@ -98,7 +100,7 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let names = &NAMES[..width];
-        // The second file has the columns turned, and its own style.
+        // The second file has its columns rotated, and another style.
         let turned = |list: &[Cell]| { let mut l = list.to_vec(); l.rotate_left(turn % width); l };
         let mut turned_names = names.to_vec();
         turned_names.rotate_left(turn % width);
@@ -114,7 +116,8 @@ proptest! {
         let spec = spec(&columns, &missing, drop);
         let options = Options { delimiter: Some(style.delimiter), ..Options::default() };
         let folded = fold(&paths, &options, &spec).unwrap();
-        // Nulls of the third file are missing, empty texts of the others only if listed.
+        // Nulls of the third file are missing values. Empty texts of the other files are missing
+        // only if they are listed.
         let empty = |record: &Vec<Cell>| record.iter().map(|c| Some(c.clone().unwrap_or_default())).collect();
         let back: Vec<Vec<Cell>> = records[cut.min(records.len())..].to_vec();
         let mut all: Vec<Vec<Cell>> = records.iter().map(empty).collect();
@@ -124,14 +127,16 @@ proptest! {
     }
 }
 
-/// Rows of many columns are numbers as long as few values were met, and no longer when more come.
+/// Rows of many columns are packed into integers while there are few distinct values, and unpacked
+/// when more values occur.
 #[test]
 fn rows_that_stop_fitting_into_numbers_are_counted_on() {
     let names: Vec<String> = (0..40).map(|column| format!("c{column}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut table = names.join(",") + "\n";
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
-    // Several pieces of the file have one value in each column, some missing; the last ones have three.
+    // The first chunks have one value in each column, and some missing values. The last chunks have
+    // three values.
     let records = 90_000;
     for at in 0..records {
         let values = if at < records * 3 / 4 { 1 } else { 3 };

@@ -1,4 +1,5 @@
-//! Tables that other programs wrote: Stata and SPSS (SAS is in `sas.rs`), with labels, missing values and dates; Excel; and what is not read.
+//! Tables of other programs: Stata and SPSS with labels, missing values and dates; Excel;
+//! unsupported formats. SAS is in `sas.rs`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +10,19 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// The records of a file, those that lack something with nothing there.
-pub(crate) fn records(path: &Path, columns: &[&str], options: &Options) -> Vec<Vec<Option<String>>> {
+/// The records of a file. Missing cells are empty.
+pub(crate) fn records(
+    path: &Path,
+    columns: &[&str],
+    options: &Options,
+) -> Vec<Vec<Option<String>>> {
     let source = Source::open(&[path.to_owned()], options).unwrap();
     let columns = columns.iter().map(|name| (*name).to_owned()).collect();
     let folded = source.fold(&FoldSpec { columns, ..FoldSpec::default() }, &Silent).unwrap();
     let rows = folded.canonical().into_iter();
     rows.flat_map(|(row, n)| {
-        let row: Vec<Option<String>> = row.into_iter().map(|cell| cell.map(str::to_owned)).collect();
+        let row: Vec<Option<String>> =
+            row.into_iter().map(|cell| cell.map(str::to_owned)).collect();
         vec![row; n as usize]
     })
     .collect()
@@ -40,14 +46,19 @@ pub(crate) const COLUMNS: [&str; 5] = ["age", "sex", "town", "height", "born"];
 
 #[test]
 fn stata_and_spss_are_read_with_labels_and_dates() {
-    for name in
-        ["people117.dta", "people118.dta", "people.sav", "people_row.sav", "people.zsav", "people114.dta"]
-    {
+    for name in [
+        "people117.dta",
+        "people118.dta",
+        "people.sav",
+        "people_row.sav",
+        "people.zsav",
+        "people114.dta",
+    ] {
         assert_eq!(records(&file(name), &COLUMNS, &Options::default()), expected(PEOPLE), "{name}");
     }
 }
 
-/// A table of Stata 4 to 8 in either order of bytes: parts of fixed width, one after another.
+/// A file of Stata 4 to 8 in either byte order, with consecutive parts of fixed width.
 fn old_stata(version: u8, big: bool) -> Vec<u8> {
     let ordered = |mut bytes: Vec<u8>| {
         if big {
@@ -66,13 +77,21 @@ fn old_stata(version: u8, big: bool) -> Vec<u8> {
     let name = if version > 108 { 33 } else { 9 };
     let label = if version > 105 { 81 } else { 32 };
     let mut file = vec![version, if big { 1 } else { 2 }, 1, 0];
-    file.extend([two(5), four(4), vec![0; label], vec![0; if version > 104 { 18 } else { 0 }]].concat());
-    // A number of one byte, one of two with labels, a text of six bytes, two doubles.
-    file.extend(if version < 111 { [b'b', b'i', 127 + 7, b'd', b'd'] } else { [251, 252, 7, 255, 255] });
+    file.extend(
+        [two(5), four(4), vec![0; label], vec![0; if version > 104 { 18 } else { 0 }]].concat(),
+    );
+    // A one-byte integer, a two-byte integer with labels, a text of six bytes, two doubles.
+    file.extend(if version < 111 {
+        [b'b', b'i', 127 + 7, b'd', b'd']
+    } else {
+        [251, 252, 7, 255, 255]
+    });
     file.extend(COLUMNS.iter().flat_map(|column| padded(column, name)));
     file.extend([0; 12]);
     let format = if version > 104 { 12 } else { 7 };
-    file.extend(["%8.0g", "%8.0g", "%7s", "%9.2f", "%d"].iter().flat_map(|text| padded(text, format)));
+    file.extend(
+        ["%8.0g", "%8.0g", "%7s", "%9.2f", "%d"].iter().flat_map(|text| padded(text, format)),
+    );
     file.extend(["", "sex", "", "", ""].iter().flat_map(|text| padded(text, name)));
     file.extend(vec![0; 5 * label]);
     match version {
@@ -112,10 +131,14 @@ fn stata_files_of_any_age_are_read() {
     for version in [104, 105, 108, 110, 111, 113] {
         for big in [false, true] {
             std::fs::write(&path, old_stata(version, big)).unwrap();
-            assert_eq!(records(&path, &COLUMNS, &Options::default()), expected(people), "{version} {big}");
+            assert_eq!(
+                records(&path, &COLUMNS, &Options::default()),
+                expected(people),
+                "{version} {big}"
+            );
         }
     }
-    // 101 was a number before format 113, and is missing since.
+    // The value 101 is a number before format 113, and missing since then.
     for (version, there) in [(111, true), (113, false)] {
         let mut file = old_stata(version, false);
         let at = file.windows(7).position(|bytes| bytes == b"\x01\0Graz\0").unwrap() - 1;
@@ -134,7 +157,8 @@ fn what_a_user_declares_missing_is_missing() {
         rows
     };
     let some = |text: &str| Some(text.to_owned());
-    // Declared for the SPSS files, as a value and as a range, and not for the Stata files.
+    // Missing values are declared in the SPSS files, as a value and as a range, but not in the
+    // Stata files.
     for name in ["people.sav", "people_row.sav"] {
         assert_eq!(answers(name), [None, some("no"), some("yes"), some("yes")], "{name}");
     }
@@ -151,9 +175,71 @@ fn a_sheet_is_a_table() {
     assert_eq!(records(&file("people.xlsx"), &COLUMNS, &sheet("people")), expected(PEOPLE));
     assert_eq!(records(&file("people.xlsx"), &["age"], &sheet("notes")).len(), 4 - 1);
     let which = Source::open(&[file("people.xlsx")], &Options::default()).unwrap_err();
-    assert!(which.message().contains("2 sheets") && which.advice().unwrap().contains("notes"), "{which}");
+    assert!(
+        which.message().contains("2 sheets") && which.advice().unwrap().contains("notes"),
+        "{which}"
+    );
     let none = Source::open(&[file("people.xlsx")], &sheet("peopel")).unwrap_err();
     assert!(none.message().contains("no sheet `peopel`"), "{none}");
+}
+
+#[test]
+#[cfg(feature = "formats")]
+fn cells_of_a_workbook_are_read_as_excel_shows_them() {
+    use incrowd_testing::foreign::workbook;
+    let strings = "<sst><si><t>name</t></si><si><r><t xml:space=\"preserve\">An </t></r><r><t>na</t></r><rPh><t>x</t></rPh></si>\
+                   <si><t> a_x000D_b &lt;&#228; </t></si></sst>";
+    let styles = "<styleSheet><numFmts><numFmt numFmtId=\"170\" formatCode=\"dd.mm.yyyy\"/></numFmts>\
+                  <cellStyleXfs><xf numFmtId=\"14\"/></cellStyleXfs>\
+                  <cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"170\"/><xf numFmtId=\"22\"/></cellXfs></styleSheet>";
+    // The header is the first row with a cell, and the table starts in column B. Cells and rows may
+    // have no reference attribute.
+    let rows = "<row r=\"1\"><c r=\"A1\"/></row>\
+        <row r=\"3\"><c r=\"B3\" t=\"s\"><v>0</v></c><c t=\"inlineStr\"><is><t>born</t></is></c><c t=\"str\"><v>sum</v></c></row>\
+        <row><c r=\"B4\" t=\"s\"><v>1</v></c><c s=\"1\"><v>26554</v></c><c><f>1+1</f><v>2.5</v></c><c t=\"b\"><v>1</v></c></row>\
+        <row r=\"9\"><c r=\"E9\" t=\"e\"><v>#N/A</v></c><c r=\"B9\" t=\"s\"><v>2</v></c><c s=\"2\"><v>29222.75</v></c></row>\
+        <row r=\"10\"><c r=\"D10\"><v>4</v></c></row>";
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.xlsx");
+    std::fs::write(&path, workbook(rows, strings, styles)).unwrap();
+    let rows = records(&path, &["name", "born", "sum", "column 4"], &Options::default());
+    let cell = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let mut expected: Vec<Vec<Option<String>>> = [
+        ["An na", "1972-09-12", "2.5", "true"],
+        ["a\rb <ä", "1980-01-02", "", ""],
+        ["", "", "4.0", ""],
+    ]
+    .iter()
+    .map(|row| row.iter().map(|text| cell(text)).collect())
+    .collect();
+    expected.sort();
+    assert_eq!(rows, expected);
+}
+
+#[test]
+#[cfg(feature = "formats")]
+fn a_workbook_may_count_its_days_from_1904() {
+    let relation = |kind: &str, target: &str| {
+        format!("<Relationship Id=\"{kind}\" Type=\"x/{kind}\" Target=\"{target}\"/>")
+    };
+    let list = |all: String| format!("<Relationships>{all}</Relationships>");
+    let sheet = "<worksheet><sheetData><row><c t=\"inlineStr\"><is><t>born</t></is></c></row>\
+                 <row><c s=\"0\"><v>0</v></c></row></sheetData></worksheet>";
+    let book = "<workbook><workbookPr date1904=\"1\"/><sheets><sheet name=\"a\" id=\"worksheet\"/></sheets></workbook>";
+    let file = incrowd_testing::foreign::zip(&[
+        ("_rels/.rels", list(relation("officeDocument", "xl/workbook.xml")).as_bytes()),
+        ("xl/workbook.xml", book.as_bytes()),
+        (
+            "xl/_rels/workbook.xml.rels",
+            list(relation("worksheet", "/xl/s.xml") + &relation("styles", "x.xml")).as_bytes(),
+        ),
+        ("xl/s.xml", sheet.as_bytes()),
+        ("xl/x.xml", b"<styleSheet><cellXfs><xf numFmtId=\"14\"/></cellXfs></styleSheet>"),
+    ]);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.xlsx");
+    std::fs::write(&path, file).unwrap();
+    assert_eq!(records(&path, &["born"], &Options::default()), [[Some("1904-01-01".to_owned())]]);
 }
 
 #[test]
@@ -167,13 +253,16 @@ fn a_damaged_file_is_an_error_or_a_table_and_never_a_panic() {
         ("people.sav", 1),
         ("people_row.sav", 2),
         ("people.zsav", 3),
+        ("one.xlsx", 5),
     ] {
         let sound = std::fs::read(file(name)).unwrap();
         for at in (16..sound.len()).step_by(step) {
             let mut damaged = sound.clone();
             damaged[at] ^= 1 << (at % 8);
             std::fs::write(&path, &damaged).unwrap();
-            errors += usize::from(Source::open(std::slice::from_ref(&path), &Options::default()).is_err());
+            errors += usize::from(
+                Source::open(std::slice::from_ref(&path), &Options::default()).is_err(),
+            );
             if at % 7 == 0 {
                 std::fs::write(&path, &sound[..at]).unwrap();
                 let cut = Source::open(std::slice::from_ref(&path), &Options::default());
@@ -198,7 +287,7 @@ fn what_is_known_and_not_read_gets_a_hint() {
     assert!(told("a.orc", b"ORC\0\x01\x02").contains("as Parquet"));
     assert!(told("a.zip", b"PK\x03\x04\0\0").contains("unzip"));
     assert!(told("a.html", b"<!DOCTYPE html>").contains("web page"));
-    // Names of columns may begin like anything.
+    // A column name may start with the same bytes as a signature.
     std::fs::write(dir.path().join("t.csv"), "ORC,age\n1,2\n").unwrap();
     assert!(Source::open(&[dir.path().join("t.csv")], &Options::default()).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Every format on the list is written, told by its bytes, and read back as the same table.
+//! Every format in the list is written, detected from its bytes, and read back as the same table.
 
 use crate::common::{Cell, Style, difference, fold, slow, spec, text, write};
 use incrowd_core::Silent;
@@ -15,20 +15,26 @@ fn every_format_on_the_list_is_told_by_its_bytes_and_read_back() {
     let twin = slow(&names, &records, &spec, false);
     for card in FORMATS {
         let ends: &[&str] = if card.compressed { &["", ".gz", ".zst"] } else { &[""] };
-        for name in card.extensions.iter().flat_map(|ext| ends.iter().map(move |end| format!("t.{ext}{end}")))
+        for name in card
+            .extensions
+            .iter()
+            .flat_map(|ext| ends.iter().map(move |end| format!("t.{ext}{end}")))
         {
-            // Nothing but the bytes tells what it is.
+            // The copy has no extension, so only the bytes determine the format.
             let (written, nameless) = (dir.path().join(&name), dir.path().join("nameless"));
-            copy(&table, &written, &Options::default(), &Silent).unwrap_or_else(|e| panic!("{name}: {e}"));
+            copy(&table, &written, &Options::default(), &Silent)
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
             std::fs::rename(written, &nameless).unwrap();
             let folded = fold(std::slice::from_ref(&nameless), &Options::default(), &spec)
-                .unwrap_or_else(|e| panic!("{name} is not told by its bytes (source/sniff.rs): {e}"));
+                .unwrap_or_else(|e| {
+                    panic!("{name} is not told by its bytes (source/sniff.rs): {e}")
+                });
             assert_eq!(difference(&folded, &twin), None, "{name}");
         }
     }
 }
 
-/// A name asks for one format only.
+/// An extension belongs to one format only.
 #[test]
 fn no_extension_is_listed_twice() {
     let mut all: Vec<&str> = FORMATS.iter().flat_map(|card| card.extensions).copied().collect();

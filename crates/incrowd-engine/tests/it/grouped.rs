@@ -1,4 +1,4 @@
-//! A table of a database folded in the server and here: the same rows with the same counts.
+//! A database table folded in the server and in this program gives the same rows and counts.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use incrowd_testing::postgres::Server;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// The rows as texts, whatever their order, and what was counted.
-type Seen = (BTreeMap<Vec<Option<String>>, u64>, u64, u64, Vec<u64>, Option<String>);
+/// The rows as texts in sorted order, and the counts.
+type FoldSummary = (BTreeMap<Vec<Option<String>>, u64>, u64, u64, Vec<u64>, Option<String>);
 
-fn seen(folded: &Folded) -> Seen {
+fn seen(folded: &Folded) -> FoldSummary {
     let mut rows = BTreeMap::new();
     for row in 0..folded.rows() {
         let text = |(column, &code): (usize, &u32)| {
@@ -37,7 +37,9 @@ fn the_server_folds_as_we_do() {
         "CREATE COLLATION any_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false); \
          CREATE TABLE t (a text COLLATE any_case, b numeric, c float8, d bpchar, e boolean)",
     );
-    let a = prop::sample::select(vec!["NULL", "''", "'?'", "'x'", "'X'", "E'x\\ny'", "'\"'", "'é'", "'NA'"]);
+    let a = prop::sample::select(vec![
+        "NULL", "''", "'?'", "'x'", "'X'", "E'x\\ny'", "'\"'", "'é'", "'NA'",
+    ]);
     let b = prop::sample::select(vec!["NULL", "1", "1.0", "1.00", "0.1", "'NaN'"]);
     let c = prop::sample::select(vec!["NULL", "0", "'-0'", "1e300", "'NaN'", "0.1"]);
     let d = prop::sample::select(vec!["NULL", "'x'", "'x  '", "''"]);
@@ -45,7 +47,8 @@ fn the_server_folds_as_we_do() {
     let rows = prop::collection::vec((a, b, c, d, e), 1..60);
     let columns = prop::sample::subsequence(vec!["a", "b", "c", "d", "e"], 1..=5);
     let missing = prop::sample::subsequence(vec!["", "?", "NA", "1.0", "false"], 0..=5);
-    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(24) });
+    let mut runner =
+        TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(24) });
     runner
         .run(&(rows, columns, missing, any::<bool>()), |(rows, columns, missing, drop_missing)| {
             let values: Vec<String> =
@@ -57,7 +60,10 @@ fn the_server_folds_as_we_do() {
                 drop_missing,
                 ..FoldSpec::default()
             };
-            prop_assert_eq!(seen(&fold(&server, "server", &spec)), seen(&fold(&server, "client", &spec)));
+            prop_assert_eq!(
+                seen(&fold(&server, "server", &spec)),
+                seen(&fold(&server, "client", &spec))
+            );
             Ok(())
         })
         .unwrap();

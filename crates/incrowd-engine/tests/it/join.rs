@@ -1,4 +1,5 @@
-//! Joining with an external table: every rule about what does not fit, on the vectors of the specification.
+//! Tests of the join with an external table: every rule about invalid input, with the test vectors
+//! of the specification.
 
 use std::path::Path;
 
@@ -8,7 +9,8 @@ use serde_json::Value as Json;
 
 fn write(path: &Path, header: &Json, rows: &Json) {
     let line = |json: &Json| {
-        let cells: Vec<&str> = json.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap()).collect();
+        let cells: Vec<&str> =
+            json.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap()).collect();
         cells.join(",") + "\n"
     };
     let mut text = line(header);
@@ -16,10 +18,10 @@ fn write(path: &Path, header: &Json, rows: &Json) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Everybody of both tables: name, quasi-identifiers, source.
+/// All persons of both tables: identifier, quasi-identifiers, source table.
 type Joined = Vec<(String, Vec<i64>, String)>;
 
-/// The join, and the number of records about which something was said.
+/// The join, and the number of records for each warning.
 fn join(dir: &Path, most: u64) -> incrowd_core::Result<(Joined, Vec<(&'static str, u64)>)> {
     let columns = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let identity = Identity {
@@ -31,8 +33,13 @@ fn join(dir: &Path, most: u64) -> incrowd_core::Result<(Joined, Vec<(&'static st
         names: true,
     };
     let engine = Embedded::open(&[dir.join("mt.csv")], &Options::default())?;
-    let external =
-        External::open(&[dir.join("pd.csv")], &Options::default(), "ID", &identity.quasi, &identity.missing)?;
+    let external = External::open(
+        &[dir.join("pd.csv")],
+        &Options::default(),
+        "ID",
+        &identity.quasi,
+        &identity.missing,
+    )?;
     let people = engine.source().people(&identity, &Silent)?;
     let gathered = external.read(&people, most, dir, &Silent)?;
     let number = |text: &str| text.parse::<i64>().unwrap();
@@ -42,7 +49,7 @@ fn join(dir: &Path, most: u64) -> incrowd_core::Result<(Joined, Vec<(&'static st
         let place = (0..2).map(|q| number(people.text(record, q))).collect();
         joined.push((name.clone(), place, if known { "both" } else { "mt" }.to_owned()));
     }
-    // Where strangers stand is asked as the audit table asks it.
+    // The strangers are located in the same way as for the audit table.
     let find = |codes: &[u32]| Some(codes[0] << 16 | codes[1]);
     for (name, codes) in external.names(&people, &gathered, &find, &Silent)? {
         let text = |slot: usize, code: u32| number(&gathered.columns[slot].texts[code as usize]);
@@ -54,8 +61,9 @@ fn join(dir: &Path, most: u64) -> incrowd_core::Result<(Joined, Vec<(&'static st
     if let Some(kept) = &gathered.strangers {
         assert_eq!(kept.weights.iter().sum::<u64>(), strangers);
     }
-    let conflict =
-        |(record, texts): &&(u32, Vec<String>)| (0..2).any(|q| people.text(*record as usize, q) != texts[q]);
+    let conflict = |(record, texts): &&(u32, Vec<String>)| {
+        (0..2).any(|q| people.text(*record as usize, q) != texts[q])
+    };
     let warnings = vec![
         ("mt_no_id", people.nameless),
         ("pd_no_id_dropped", gathered.nameless),
@@ -73,17 +81,18 @@ fn the_join_follows_every_rule() {
     for case in vectors["cases"].as_array().unwrap() {
         let (name, expect) = (case["name"].as_str().unwrap(), &case["expect"]);
         if case["on_conflict"] == "error" {
-            continue; // Whose values count is not for the engine to say.
+            continue; // The engine does not handle conflicting values.
         }
         let dir = tempfile::tempdir().unwrap();
         write(&dir.path().join("mt.csv"), &case["mt_header"], &case["mt"]);
         write(&dir.path().join("pd.csv"), &case["pd_header"], &case["pd"]);
-        // With room for the strangers, and without.
+        // With and without a limit that the strangers fit into.
         for most in [u64::MAX, 0] {
             match (join(dir.path(), most), expect["rows"].as_array()) {
                 (Ok((joined, warnings)), Some(rows)) => {
-                    let place =
-                        |row: &Json| row[1].as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect();
+                    let place = |row: &Json| {
+                        row[1].as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect()
+                    };
                     let text = |row: &Json, at: usize| row[at].as_str().unwrap().to_owned();
                     let mut expected: Joined =
                         rows.iter().map(|row| (text(row, 0), place(row), text(row, 2))).collect();
@@ -105,7 +114,8 @@ fn the_join_follows_every_rule() {
                 (Err(error), None) => {
                     let says = error.message();
                     for column in ["Q2", "ID"] {
-                        let named = expect["error"].as_str().unwrap().ends_with(&format!(": {column}"));
+                        let named =
+                            expect["error"].as_str().unwrap().ends_with(&format!(": {column}"));
                         assert!(!named || says.contains(&format!("`{column}`")), "{name}: {says}");
                     }
                     errors += 1;
@@ -123,7 +133,7 @@ fn strangers_are_gathered_where_there_is_no_room_for_all() {
     let dir = tempfile::tempdir().unwrap();
     let people: String = (0..40).map(|i| format!("p{i},{},{},x\n", i % 7, i % 3)).collect();
     std::fs::write(dir.path().join("mt.csv"), format!("ID,Q1,Q2,SA\n{people}")).unwrap();
-    // Ten people of the microdata, and strangers of whom some are named twice.
+    // Ten persons of the microdata, and strangers. Some strangers occur twice.
     let others: String = (30..400).map(|i| format!("p{i},{},{}\n", i % 7, i % 3)).collect();
     let again: String = (100..120).map(|i| format!("p{i},{},{}\n", i % 7, i % 3)).collect();
     std::fs::write(dir.path().join("pd.csv"), format!("ID,Q1,Q2\n{others}{again}")).unwrap();
@@ -139,7 +149,8 @@ fn strangers_are_gathered_where_there_is_no_room_for_all() {
     let engine = Embedded::open(&[dir.path().join("mt.csv")], &Options::default()).unwrap();
     let people = engine.source().people(&identity, &Silent).unwrap();
     let external =
-        External::open(&[dir.path().join("pd.csv")], &Options::default(), "ID", &quasi, &[]).unwrap();
+        External::open(&[dir.path().join("pd.csv")], &Options::default(), "ID", &quasi, &[])
+            .unwrap();
     let all = external.read(&people, u64::MAX, dir.path(), &Silent).unwrap();
     let none = external.read(&people, 5, dir.path(), &Silent).unwrap();
     assert!(none.strangers.is_none());
@@ -161,8 +172,12 @@ fn strangers_are_gathered_where_there_is_no_room_for_all() {
         }
     }
     expected.sort();
-    let found: Vec<(Vec<u32>, u64)> =
-        gathered.codes.chunks(2).map(<[u32]>::to_vec).zip(gathered.weights.iter().copied()).collect();
+    let found: Vec<(Vec<u32>, u64)> = gathered
+        .codes
+        .chunks(2)
+        .map(<[u32]>::to_vec)
+        .zip(gathered.weights.iter().copied())
+        .collect();
     assert_eq!(found, expected);
     assert_eq!(found.len(), 12);
 }

@@ -1,4 +1,5 @@
-//! The embedded engine: folding and applying over every format, and what it says about files that are not what they should be.
+//! Tests of the embedded engine: folding and applying for every format, and errors about invalid
+//! files.
 
 mod apply;
 mod bad_files;

@@ -1,4 +1,4 @@
-//! The order of a release says nothing about the order of the input.
+//! The order of a release is independent of the order of the input.
 
 use std::path::Path;
 
@@ -17,7 +17,8 @@ fn bytes(dir: &Path, people: &[Vec<Cell>], target: &str, ask: Ask) -> Vec<u8> {
     std::fs::read(target).unwrap()
 }
 
-/// Every permutation is another chance for the order of input, dictionaries or threads to show.
+/// Each permutation is another test that the order of the input, the dictionaries and the threads
+/// has no effect.
 fn permuted(people: &[Vec<Cell>], seed: u64) -> Vec<Vec<Cell>> {
     let (mut people, mut roll) = (people.to_vec(), dice(seed));
     for i in (1..people.len()).rev() {
@@ -34,7 +35,10 @@ fn sorted_releases_are_the_same_bytes_whatever_the_input_order() {
         for target in ["r.csv", "r.csv.gz", "r.tsv.zst", "r.parquet", "r.arrow"] {
             let ask = Ask { carry, ..SORTED };
             let first = bytes(dir.path(), &people, target, ask);
-            assert!(first == bytes(dir.path(), &people, target, ask), "{target}: a second run differs");
+            assert!(
+                first == bytes(dir.path(), &people, target, ask),
+                "{target}: a second run differs"
+            );
             for seed in 0..4 {
                 let other = bytes(dir.path(), &permuted(&people, seed), target, ask);
                 assert!(first == other, "{target}, carried: {carry}");
@@ -59,12 +63,14 @@ fn sorted_releases_are_sorted_by_their_cells_as_printed() {
         let (header, records) = read(&dir.path().join("r.csv"));
         let at: Vec<usize> =
             ["age", "city"].iter().map(|n| header.iter().position(|h| h == n).unwrap()).collect();
-        let keys: Vec<Vec<&Cell>> = records.iter().map(|r| at.iter().map(|&c| &r[c]).collect()).collect();
+        let keys: Vec<Vec<&Cell>> =
+            records.iter().map(|r| at.iter().map(|&c| &r[c]).collect()).collect();
         assert!(keys.is_sorted());
     }
 }
 
-/// 400 records can be in 400! orders; that chance picks the input's or the sorted one is not worth a thought.
+/// 400 records have 400! orders. The probability of the input order or the sorted order is
+/// negligible.
 #[test]
 fn shuffled_releases_hold_the_same_records_in_another_order_every_time() {
     let dir = tempfile::tempdir().unwrap();
@@ -84,8 +90,9 @@ fn shuffled_releases_hold_the_same_records_in_another_order_every_time() {
     }
 }
 
-/// Where the first record of the input lands is uniform over the release, carried columns or not. With 300 runs and halves
-/// of equal size the count on one side has mean 150 and standard deviation 8.7; six of those are allowed.
+/// The position of the first input record is uniform over the release, with and without passthrough
+/// columns. With 300 runs and two halves of equal size, the count in one half has mean 150 and
+/// standard deviation 8.7. Six standard deviations are allowed.
 #[test]
 fn the_first_record_of_the_input_lands_anywhere() {
     const RUNS: usize = 300;
@@ -93,7 +100,13 @@ fn the_first_record_of_the_input_lands_anywhere() {
     let dir = tempfile::tempdir().unwrap();
     let cell = |c: &str| Some(c.to_owned());
     let person = |i: usize| {
-        vec![cell(&format!("p{i}")), cell("1"), cell("Rome"), cell(if i == 0 { "flu" } else { "cold" }), None]
+        vec![
+            cell(&format!("p{i}")),
+            cell("1"),
+            cell("Rome"),
+            cell(if i == 0 { "flu" } else { "cold" }),
+            None,
+        ]
     };
     let people: Vec<Vec<Cell>> = (0..20).map(person).collect();
     let input = write(dir.path(), "in.csv", &text(&NAMES, &people, &Style::PLAIN));

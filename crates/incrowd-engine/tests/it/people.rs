@@ -1,4 +1,4 @@
-//! A table of people, a plan that follows from what they say, and the release it should give, worked out record by record.
+//! A table of people, a plan derived from it, and the expected release, computed record by record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::common::{Cell, dice, spec};
 
 pub(crate) const NAMES: [&str; 5] = ["id", "age", "city", "disease", "note"];
 
-/// People with unique ids, in no order.
+/// People with unique ids, in random order.
 pub(crate) fn people(count: u64, seed: u64) -> Vec<Vec<Cell>> {
     let mut roll = dice(seed);
     let cities = ["Rome", "St. Ives, UK", "\"X\"", "{a}", "*", "two\nlines", "?"];
@@ -23,12 +23,19 @@ pub(crate) fn people(count: u64, seed: u64) -> Vec<Vec<Cell>> {
             let age = if roll(15) == 0 { "?".to_owned() } else { roll(60).to_string() };
             let id = Some(format!("p{}", i * 7919 % 1_000_003));
             let city = pick(&cities, roll(7).min(roll(7)));
-            vec![id, Some(age), city, pick(&diseases, roll(4)), notes[roll(5) as usize].map(str::to_owned)]
+            vec![
+                id,
+                Some(age),
+                city,
+                pick(&diseases, roll(4)),
+                notes[roll(5) as usize].map(str::to_owned),
+            ]
         })
         .collect()
 }
 
-/// Ages of a decade belong together; every fourth decade is suppressed. Whoever has no age belongs together too.
+/// People of the same decade form a group, and so do people without an age. Every fourth decade is
+/// suppressed.
 fn decade(age: &str) -> Option<u32> {
     age.parse::<u32>().ok().map(|age| age / 10)
 }
@@ -37,7 +44,7 @@ fn is_suppressed(decade: Option<u32>) -> bool {
     decade.is_some_and(|d| d % 4 == 3)
 }
 
-/// What is asked of the engine.
+/// Settings of a release.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) carry: bool,
@@ -47,13 +54,13 @@ pub(crate) struct Ask {
 
 fn output(ask: Ask) -> Output {
     let mut columns = vec![
-        ("id".to_owned(), Content::Carried),
+        ("id".to_owned(), Content::Passthrough),
         ("age".to_owned(), Content::Quasi(0)),
         ("city".to_owned(), Content::Quasi(1)),
         ("disease".to_owned(), Content::Sensitive(0)),
-        ("note".to_owned(), Content::Carried),
+        ("note".to_owned(), Content::Passthrough),
     ];
-    columns.retain(|(_, content)| ask.carry || *content != Content::Carried);
+    columns.retain(|(_, content)| ask.carry || *content != Content::Passthrough);
     Output { columns, order: ask.order, missing: "?".to_owned(), ..Output::default() }
 }
 
@@ -74,14 +81,23 @@ fn partition(data: &Dataset) -> Partition {
     partition
 }
 
-/// Folds, lets `between` happen to the input, and applies; on success the release is put in place.
+/// Folds, calls `between`, and applies. On success, the release is published.
 pub(crate) fn release_after(
     input: &Path,
     target: &Path,
     ask: Ask,
     between: impl FnOnce(),
 ) -> Result<Receipt> {
-    let mut engine = Embedded::open(&[input.to_owned()], &Options::default())?;
+    release_with(Embedded::open(&[input.to_owned()], &Options::default())?, target, ask, between)
+}
+
+/// Folds and applies with an engine that has opened the input.
+pub(crate) fn release_with(
+    mut engine: Embedded,
+    target: &Path,
+    ask: Ask,
+    between: impl FnOnce(),
+) -> Result<Receipt> {
     let manifest = target.with_file_name("manifest.json");
     engine.begin(&Places {
         tables: vec![target.to_owned()],
@@ -94,12 +110,12 @@ pub(crate) fn release_after(
     Ok(receipt)
 }
 
-/// Folds the people of an engine, lets `between` happen, and stages the plan that follows from what they say.
+/// Folds the people of an engine, calls `between`, and stages the plan derived from them.
 pub(crate) fn stage(engine: &mut dyn Engine, ask: Ask, between: impl FnOnce()) -> Result<Receipt> {
     stage_at(engine, 0, ask, between)
 }
 
-/// The same for the table at a position.
+/// Stages the table with this index.
 pub(crate) fn stage_at(
     engine: &mut dyn Engine,
     table: usize,
@@ -107,7 +123,9 @@ pub(crate) fn stage_at(
     between: impl FnOnce(),
 ) -> Result<Receipt> {
     let mut fold = spec(&["age", "city", "disease"], &["?"], ask.drop);
-    fold.replay = ask.carry;
+    if ask.carry {
+        fold.passthrough = ["id", "note"].map(str::to_owned).to_vec();
+    }
     let folded = engine.fold(&fold, &Silent)?;
     let city = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
     let specs = [&ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() }, &city];
@@ -121,8 +139,8 @@ pub(crate) fn release(input: &Path, target: &Path, ask: Ask) -> Receipt {
     release_after(input, target, ask, || {}).unwrap()
 }
 
-/// The records that should be published, in input order, and how many should be suppressed. `nulls` says whether the target
-/// has nulls.
+/// The expected records in input order, and the expected number of suppressed records. `nulls`
+/// states whether the target has nulls.
 pub(crate) fn expected(people: &[Vec<Cell>], ask: Ask, nulls: bool) -> (Vec<Vec<Cell>>, u64) {
     let text = |person: &[Cell], c: usize| person[c].clone().unwrap();
     let kept = |p: &&Vec<Cell>| !(ask.drop && (1..4).any(|c| p[c].as_deref() == Some("?")));

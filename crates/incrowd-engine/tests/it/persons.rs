@@ -1,27 +1,34 @@
-//! Whose records they are: from the fold, through the order of publication, to the check of the written bytes. Every record has
-//! a tag of its person that is published with it, so that a reader can tell whether the private stream was right.
+//! Persons of records: from the fold, through the order of publication, to the verification of the
+//! written bytes. Every record has a tag of its person, which is published with it. A reader can
+//! therefore verify the private stream.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use incrowd_core::{Code, ColumnSpec, Dataset, Folded, Partition, Plan, RowId, SensitiveSpec, Silent, Span};
+use incrowd_core::{
+    Code, ColumnSpec, Dataset, Folded, Partition, Plan, RowId, SensitiveSpec, Silent, Span,
+};
 use incrowd_engine::{
-    Batches, Beside, Content, Embedded, Engine, FoldSpec, Options, Order, Output, Places, RemoteEngine,
+    Batches, Content, Embedded, Engine, ExaminedColumns, FoldSpec, Options, Order, Output, Places,
+    RemoteEngine,
 };
 
 use crate::common::{Cell, Style, batches, dice, parquet, text, write};
-use crate::remote::{Held, Published, Shelf};
+use crate::remote::{Published, RemoteTable, Shelf};
 
 const NAMES: [&str; 4] = ["who", "age", "disease", "tag"];
 
-/// Records of few people, some of whom have no name.
+/// Records of few persons. Some records have no identifier.
 fn people(count: u64, seed: u64) -> Vec<Vec<Cell>> {
     let mut dice = dice(seed);
     let record = |n: u64| {
         let who = dice(count / 3 + 1);
         let nobody = dice(9) == 0;
-        let name =
-            if nobody { ["", "?"][dice(2) as usize].to_owned() } else { format!("person number {who}") };
+        let name = if nobody {
+            ["", "?"][dice(2) as usize].to_owned()
+        } else {
+            format!("person number {who}")
+        };
         let tag = if nobody { format!("n{n}") } else { format!("p{who}") };
         let age = if dice(20) == 0 { String::new() } else { dice(30).to_string() };
         [name, age, ["flu", "cold"][dice(2) as usize].to_owned(), tag].map(Some).to_vec()
@@ -29,20 +36,20 @@ fn people(count: u64, seed: u64) -> Vec<Vec<Cell>> {
     (0..count).map(record).collect()
 }
 
-fn spec(sensitive: &str, replay: bool) -> FoldSpec {
+fn spec(sensitive: &str, keep: bool) -> FoldSpec {
     FoldSpec {
         weight: None,
         columns: vec!["age".to_owned(), sensitive.to_owned()],
         missing: vec![String::new(), "?".to_owned()],
         drop_missing: true,
-        replay,
+        passthrough: if keep { vec!["tag".to_owned()] } else { Vec::new() },
         person: Some("who".to_owned()),
         glance: Vec::new(),
         packed: false,
     }
 }
 
-/// Which tags each code stands for, and which codes each tag has, by a column of tags.
+/// For each tag in a column of tags, the person codes of its records.
 fn by_tag(folded: &Folded, column: usize) -> BTreeMap<String, BTreeSet<u32>> {
     let mut tags: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
     for (row, own) in folded.persons_by_row().unwrap().into_iter().enumerate() {
@@ -52,7 +59,7 @@ fn by_tag(folded: &Folded, column: usize) -> BTreeMap<String, BTreeSet<u32>> {
     tags
 }
 
-/// Every tag is one person, and no two are the same.
+/// Whether every tag has exactly one person, and every person one tag.
 fn one_each(tags: &BTreeMap<String, BTreeSet<u32>>) -> bool {
     let all: BTreeSet<u32> = tags.values().flatten().copied().collect();
     tags.values().all(|codes| codes.len() == 1) && all.len() == tags.len()
@@ -84,7 +91,8 @@ fn the_fold_knows_whose_records_a_row_has() {
             assert!(one_each(&seen));
             let glance = ["who", "disease", "tag"].map(str::to_owned).to_vec();
             let columns = vec!["age".to_owned()];
-            let glanced = engine.fold(&FoldSpec { columns, glance, ..FoldSpec::default() }, &Silent).unwrap();
+            let glanced =
+                engine.fold(&FoldSpec { columns, glance, ..FoldSpec::default() }, &Silent).unwrap();
             assert_eq!(glanced.repeating, ["who", "tag"], "a disease tells nobody apart");
             assert_eq!(seen.into_keys().collect::<BTreeSet<_>>(), left);
         }
@@ -93,25 +101,33 @@ fn the_fold_knows_whose_records_a_row_has() {
 
 #[test]
 fn persons_with_one_record_each_take_no_room() {
-    let records: Vec<Vec<Cell>> =
-        (0..50).map(|n| [n.to_string(), "30".into(), "flu".into(), "t".into()].map(Some).to_vec()).collect();
+    let records: Vec<Vec<Cell>> = (0..50)
+        .map(|n| [n.to_string(), "30".into(), "flu".into(), "t".into()].map(Some).to_vec())
+        .collect();
     let (schema, batches) = batches(&NAMES, &records);
     let table = Batches::new("in", schema, batches).unwrap();
     let (mut engine, _) = Embedded::in_memory(&table).unwrap();
     let folded = engine.fold(&spec("disease", false), &Silent).unwrap();
     let persons = folded.persons.as_ref().unwrap();
     assert_eq!((persons.repeated, persons.codes.len(), persons.different), (false, 0, 50));
-    let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[&SensitiveSpec::default()], "?").unwrap();
+    let data =
+        Dataset::encode(folded, &[&ColumnSpec::default()], &[&SensitiveSpec::default()], "?")
+            .unwrap();
     assert!(data.persons().is_none());
     assert_eq!(data.people(), 50);
 }
 
-/// Stages a release in two groups of ages, the youngest suppressed; the tag is sensitive or carried.
+/// Stages a release with two age groups, where the youngest are suppressed. The tag is a sensitive
+/// or a passthrough column.
 fn stage(engine: &mut dyn Engine, target: &Path, carry: bool, order: Order) {
     let manifest = target.with_extension("json");
-    engine.begin(&Places { tables: vec![target.to_owned()], manifest, ..Places::default() }).unwrap();
+    engine
+        .begin(&Places { tables: vec![target.to_owned()], manifest, ..Places::default() })
+        .unwrap();
     let folded = engine.fold(&spec(if carry { "disease" } else { "tag" }, carry), &Silent).unwrap();
-    let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[&SensitiveSpec::default()], "?").unwrap();
+    let data =
+        Dataset::encode(folded, &[&ColumnSpec::default()], &[&SensitiveSpec::default()], "?")
+            .unwrap();
     let leaves = data.quasi()[0].domain.leaves();
     let group_of = |row: usize| data.quasi_codes(row)[0] * 3 / leaves;
     let mut partition = Partition::new(1, data.rows());
@@ -125,7 +141,7 @@ fn stage(engine: &mut dyn Engine, target: &Path, carry: bool, order: Order) {
     let mut columns = vec![("age".to_owned(), Content::Quasi(0))];
     if carry {
         columns.push(("disease".to_owned(), Content::Sensitive(0)));
-        columns.push(("tag".to_owned(), Content::Carried));
+        columns.push(("tag".to_owned(), Content::Passthrough));
     } else {
         columns.push(("tag".to_owned(), Content::Sensitive(0)));
     }
@@ -142,10 +158,12 @@ fn reading_back_pairs_every_record_with_its_person() {
     for target in ["r.csv", "r.csv.gz", "r.parquet", "r.arrow"] {
         for carry in [false, true] {
             for order in [Order::Shuffled, Order::Sorted] {
-                let mut engine = Embedded::open(std::slice::from_ref(&input), &Options::default()).unwrap();
+                let mut engine =
+                    Embedded::open(std::slice::from_ref(&input), &Options::default()).unwrap();
                 stage(&mut engine, &dir.path().join(target), carry, order);
                 let columns = ["age".to_owned(), "tag".to_owned()];
-                let back = engine.read_back(0, &columns, Beside::default(), &Silent).unwrap();
+                let back =
+                    engine.read_back(0, &columns, ExaminedColumns::default(), &Silent).unwrap();
                 assert!(one_each(&by_tag(&back.folded, 1)), "{target} carry {carry} {order:?}");
                 engine.discard();
             }
@@ -161,14 +179,15 @@ fn a_release_in_memory_is_paired_too() {
     let table = Batches::new("in", schema, batches).unwrap();
     let (mut engine, _) = Embedded::in_memory(&table).unwrap();
     stage(&mut engine, Path::new("release.arrow"), true, Order::Shuffled);
-    let back =
-        engine.read_back(0, &["age".to_owned(), "tag".to_owned()], Beside::default(), &Silent).unwrap();
+    let back = engine
+        .read_back(0, &["age".to_owned(), "tag".to_owned()], ExaminedColumns::default(), &Silent)
+        .unwrap();
     assert!(one_each(&by_tag(&back.folded, 1)));
 }
 
-/// A table that another system holds, which spoils what it writes.
-fn elsewhere(records: &[Vec<Cell>], spoil: fn(&mut Held)) -> RemoteEngine {
-    let held = Held::new(&NAMES, records);
+/// An engine for a table in another system. `spoil` changes the tables that it writes.
+fn elsewhere(records: &[Vec<Cell>], spoil: fn(&mut RemoteTable)) -> RemoteEngine {
+    let held = RemoteTable::new(&NAMES, records);
     let mut shelf = Shelf::new(held.clone(), Published::default());
     shelf.spoil = spoil;
     RemoteEngine::new(std::sync::Arc::new(held), Box::new(shelf)).unwrap()
@@ -176,19 +195,20 @@ fn elsewhere(records: &[Vec<Cell>], spoil: fn(&mut Held)) -> RemoteEngine {
 
 #[test]
 fn a_system_that_holds_the_table_knows_the_same_persons() {
-    for (count, replay) in [(0, false), (40, false), (900, true), (900, false)] {
+    for (count, keep) in [(0, false), (40, false), (900, true), (900, false)] {
         let people = people(count, count + 3);
         let (schema, parts) = batches(&NAMES, &people);
         let table = Batches::new("in", schema, parts).unwrap();
-        let spec = spec("tag", replay);
+        let spec = spec("tag", keep);
         let twin = Embedded::in_memory(&table).unwrap().0.fold(&spec, &Silent).unwrap();
         let mut engine = elsewhere(&people, |_| ());
         let by_source = engine.source().fold(&spec, &Silent).unwrap();
         for folded in [engine.fold(&spec, &Silent).unwrap(), by_source] {
             assert_eq!(folded.canonical(), twin.canonical());
             let (own, other) = (folded.persons.clone().unwrap(), twin.persons.clone().unwrap());
-            let numbers =
-                |p: &incrowd_core::FoldedPersons| (p.repeated, p.read, p.different, p.unnamed, p.codes.len());
+            let numbers = |p: &incrowd_core::FoldedPersons| {
+                (p.repeated, p.read, p.different, p.unnamed, p.codes.len())
+            };
             assert_eq!(numbers(&own), numbers(&other));
             if own.repeated {
                 let (own, other) = (by_tag(&folded, 1), by_tag(&twin, 1));
@@ -206,12 +226,12 @@ fn what_it_writes_is_paired_with_persons_too() {
             let mut engine = elsewhere(&people, |_| ());
             stage(&mut engine, Path::new("release"), carry, order);
             let columns = ["age".to_owned(), "tag".to_owned()];
-            let beside = Beside { columns: &columns[1..], counts_only: false };
+            let beside = ExaminedColumns { columns: &columns[1..], counts_only: false };
             let back = engine.read_back(0, &columns, beside, &Silent).unwrap();
             let tags = by_tag(&back.folded, 1);
             assert!(one_each(&tags), "carry {carry} {order:?}");
             assert!(!back.columns.contains(&"who".to_owned()));
-            // Nobody else has a person's tag, however many of her records have it.
+            // Each tag belongs to one person, even if several records have it.
             assert_eq!(
                 (back.seen.once, back.seen.people),
                 (Some(vec![tags.len() as u64]), Some(tags.len() as u64))
@@ -226,10 +246,10 @@ fn records_whose_persons_are_not_known_are_refused() {
     let people = people(500, 23);
     let columns = ["age".to_owned(), "disease".to_owned()];
     for (lost, fits) in [(0, true), (1, false)] {
-        let spoil: fn(&mut Held) = if lost == 0 { |_| () } else { |table| table.lost = 1 };
+        let spoil: fn(&mut RemoteTable) = if lost == 0 { |_| () } else { |table| table.lost = 1 };
         let mut engine = elsewhere(&people, spoil);
         stage(&mut engine, Path::new("release"), true, Order::Sorted);
-        let back = engine.read_back(0, &columns, Beside::default(), &Silent);
+        let back = engine.read_back(0, &columns, ExaminedColumns::default(), &Silent);
         assert_eq!(back.is_ok(), fits);
         if let Err(error) = back {
             assert!(error.message().contains("other records"), "{}", error.message());

@@ -1,4 +1,4 @@
-//! Reading releases with other people's readers.
+//! Reads releases with independent readers.
 
 use std::fs::File;
 use std::io::Read;
@@ -52,7 +52,9 @@ pub(crate) fn typed(batches: &[RecordBatch]) -> (Vec<String>, Vec<Vec<Cell>>) {
             .map(|c| c.as_any().downcast_ref::<StringArray>().unwrap().clone())
             .collect();
         let cell = |c: &StringArray, r: usize| c.is_valid(r).then(|| c.value(r).to_owned());
-        records.extend((0..batch.num_rows()).map(|r| texts.iter().map(|c| cell(c, r)).collect::<Vec<_>>()));
+        records.extend(
+            (0..batch.num_rows()).map(|r| texts.iter().map(|c| cell(c, r)).collect::<Vec<_>>()),
+        );
     }
     (header, records)
 }

@@ -1,4 +1,4 @@
-//! A system that holds a table and is only asked for counts: the slow and obvious one.
+//! A simple reference implementation of a system that stores a table and only returns counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -18,23 +18,24 @@ use incrowd_engine::{
 use crate::common::{Cell, batches};
 use crate::read_back::typed;
 
-/// Records under names.
+/// A table with column names.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct RemoteTable {
     pub(crate) names: Vec<String>,
     pub(crate) records: Vec<Vec<Cell>>,
-    /// The number of the person of each record, where it is kept beside the table. Who has no name has none.
+    /// Person number of each record, if stored with the table. `None` for a record without an
+    /// identifier.
     pub(crate) who: Option<Vec<Option<i64>>>,
-    /// How many people each record stands for, where that is kept beside the table.
+    /// Sampling weight of each record, if stored with the table.
     pub(crate) stands: Option<Vec<u64>>,
-    /// So many records are lost before they are counted without their persons.
+    /// Number of records that are missing in counts without persons.
     pub(crate) lost: usize,
 }
 
-/// A row, or a piece of one.
+/// A row, or a part of one: the cells, and the number of the part.
 type Piece = (Vec<Cell>, i64);
 
-/// How many records it has, how many of them name nobody, and those of each person.
+/// Number of records, number of records without an identifier, and number of records by person.
 #[derive(Clone, Debug, Default)]
 struct Counts {
     records: i64,
@@ -42,12 +43,12 @@ struct Counts {
     held: BTreeMap<i64, i64>,
 }
 
-impl Held {
-    pub(crate) fn new(names: &[&str], records: &[Vec<Cell>]) -> Held {
-        Held {
+impl RemoteTable {
+    pub(crate) fn new(names: &[&str], records: &[Vec<Cell>]) -> RemoteTable {
+        RemoteTable {
             names: names.iter().map(|name| (*name).to_owned()).collect(),
             records: records.to_vec(),
-            ..Held::default()
+            ..RemoteTable::default()
         }
     }
 
@@ -64,7 +65,7 @@ impl Held {
         rows
     }
 
-    /// The number of a record's person: by a column, or as it is kept.
+    /// Person number of a record, from a column or as stored.
     fn number(&self, record: usize, person: Option<PersonColumn<'_>>) -> Option<i64> {
         let Some(person) = person else { return self.who.as_ref().and_then(|who| who[record]) };
         let text = self.records[record][self.at(&[person.name.to_owned()])[0]].as_ref();
@@ -72,15 +73,21 @@ impl Held {
         Some(i64::from_le_bytes(blake3::hash(text.as_bytes()).as_bytes()[..8].try_into().unwrap()))
     }
 
-    /// What a record stands for: by a column, or as it is kept.
+    /// Sampling weight of a record, from a column or as stored.
     fn weight(&self, record: usize, weight: Option<&str>, missing: &[String]) -> Option<u64> {
         let Some(weight) = weight else { return self.stands.as_ref().map(|stands| stands[record]) };
         let text = self.records[record][self.at(&[weight.to_owned()])[0]].as_ref();
         text.filter(|text| !missing.contains(text)).and_then(|text| read_weight(text))
     }
 
-    /// The rows with what they stand for.
-    fn weighed(&self, columns: &[String], by: Option<&str>, missing: &[String], own: Option<&[i64]>) -> Rows {
+    /// The rows with the sums of their sampling weights.
+    fn weighed(
+        &self,
+        columns: &[String],
+        by: Option<&str>,
+        missing: &[String],
+        own: Option<&[i64]>,
+    ) -> Rows {
         let at = self.at(columns);
         let mut sums: BTreeMap<Vec<Cell>, (i64, i64)> = BTreeMap::new();
         for (i, record) in self.records.iter().enumerate() {
@@ -90,11 +97,12 @@ impl Held {
                 None => sum.1 += 1,
             }
         }
-        let whole = Held { lost: 0, ..self.clone() };
+        let whole = RemoteTable { lost: 0, ..self.clone() };
         let (schema, batches) = table(columns, &whole.rows(columns), own);
         let mut fields: Vec<_> = schema.fields().iter().cloned().collect();
-        fields
-            .extend([REPRESENTED, UNWEIGHED].map(|name| Arc::new(Field::new(name, DataType::Int64, false))));
+        fields.extend(
+            [REPRESENTED, UNWEIGHED].map(|name| Arc::new(Field::new(name, DataType::Int64, false))),
+        );
         let mut arrays = batches[0].columns().to_vec();
         arrays.push(Arc::new(Int64Array::from_iter_values(sums.values().map(|sum| sum.0))));
         arrays.push(Arc::new(Int64Array::from_iter_values(sums.values().map(|sum| sum.1))));
@@ -102,8 +110,12 @@ impl Held {
         (schema.clone(), vec![RecordBatch::try_new(schema, arrays).unwrap()])
     }
 
-    /// The rows with their persons, in two pieces.
-    fn pieces(&self, columns: &[String], person: Option<PersonColumn<'_>>) -> BTreeMap<Piece, Counts> {
+    /// The rows with their persons, each in two parts.
+    fn pieces(
+        &self,
+        columns: &[String],
+        person: Option<PersonColumn<'_>>,
+    ) -> BTreeMap<Piece, Counts> {
         let at = self.at(columns);
         let mut rows: BTreeMap<Piece, Counts> = BTreeMap::new();
         for (i, record) in self.records.iter().enumerate() {
@@ -120,14 +132,20 @@ impl Held {
     }
 
     pub(crate) fn digest_of(&self) -> String {
-        format!("slow:{}", blake3::hash(format!("{:?}{:?}", self.names, self.records).as_bytes()).to_hex())
+        format!(
+            "slow:{}",
+            blake3::hash(format!("{:?}{:?}", self.names, self.records).as_bytes()).to_hex()
+        )
     }
 }
 
 fn table(columns: &[String], rows: &BTreeMap<Vec<Cell>, i64>, numbers: Option<&[i64]>) -> Rows {
-    let mut fields: Vec<Field> = columns.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+    let mut fields: Vec<Field> =
+        columns.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
     let mut arrays: Vec<ArrayRef> = (0..columns.len())
-        .map(|c| Arc::new(rows.keys().map(|row| row[c].as_deref()).collect::<StringArray>()) as ArrayRef)
+        .map(|c| {
+            Arc::new(rows.keys().map(|row| row[c].as_deref()).collect::<StringArray>()) as ArrayRef
+        })
         .collect();
     fields.push(Field::new(RECORDS, DataType::Int64, false));
     arrays.push(Arc::new(Int64Array::from_iter_values(rows.values().copied())));
@@ -139,17 +157,26 @@ fn table(columns: &[String], rows: &BTreeMap<Vec<Cell>, i64>, numbers: Option<&[
     (schema.clone(), vec![RecordBatch::try_new(schema, arrays).unwrap()])
 }
 
-/// The same with whose the records are.
-fn table_of_persons(columns: &[String], rows: &BTreeMap<Piece, Counts>, numbers: Option<&[i64]>) -> Rows {
-    let mut fields: Vec<Field> = columns.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
+/// The rows with their counts and persons.
+fn table_of_persons(
+    columns: &[String],
+    rows: &BTreeMap<Piece, Counts>,
+    numbers: Option<&[i64]>,
+) -> Rows {
+    let mut fields: Vec<Field> =
+        columns.iter().map(|name| Field::new(name, DataType::Utf8, true)).collect();
     let mut arrays: Vec<ArrayRef> = (0..columns.len())
-        .map(|c| Arc::new(rows.keys().map(|(row, _)| row[c].as_deref()).collect::<StringArray>()) as ArrayRef)
+        .map(|c| {
+            Arc::new(rows.keys().map(|(row, _)| row[c].as_deref()).collect::<StringArray>())
+                as ArrayRef
+        })
         .collect();
     let mut add = |name: &str, array: ArrayRef| {
         fields.push(Field::new(name, array.data_type().clone(), true));
         arrays.push(array);
     };
-    let own = |of: &dyn Fn(&Counts) -> i64| Arc::new(Int64Array::from_iter_values(rows.values().map(of)));
+    let own =
+        |of: &dyn Fn(&Counts) -> i64| Arc::new(Int64Array::from_iter_values(rows.values().map(of)));
     add(RECORDS, own(&|counts| counts.records));
     if let Some(numbers) = numbers {
         add(ROW, Arc::new(Int64Array::from_iter_values(numbers.iter().copied())));
@@ -164,7 +191,7 @@ fn table_of_persons(columns: &[String], rows: &BTreeMap<Piece, Counts>, numbers:
     (schema.clone(), vec![RecordBatch::try_new(schema, arrays).unwrap()])
 }
 
-impl Remote for Held {
+impl Remote for RemoteTable {
     fn name(&self) -> &str {
         "people"
     }
@@ -178,7 +205,10 @@ impl Remote for Held {
     }
 
     fn alone(&self, sets: &[Vec<String>]) -> Result<Vec<u64>> {
-        Ok(sets.iter().map(|set| self.rows(set).values().filter(|n| **n == 1).count() as u64).collect())
+        Ok(sets
+            .iter()
+            .map(|set| self.rows(set).values().filter(|n| **n == 1).count() as u64)
+            .collect())
     }
 
     fn knows_persons(&self) -> bool {
@@ -190,13 +220,16 @@ impl Remote for Held {
     }
 
     fn alone_persons(&self, sets: &[Vec<String>]) -> Result<(Vec<u64>, u64)> {
-        // Who has no name is known by the record.
+        // A record without an identifier is a person identified by the index of the record.
         let who = |i: usize| self.number(i, None).map_or((i, 0), |number| (usize::MAX, number));
         let alone = |set: &Vec<String>| {
             let at = self.at(set);
             let mut by_value: BTreeMap<Vec<Cell>, BTreeSet<(usize, i64)>> = BTreeMap::new();
             for (i, record) in self.records.iter().enumerate() {
-                by_value.entry(at.iter().map(|&c| record[c].clone()).collect()).or_default().insert(who(i));
+                by_value
+                    .entry(at.iter().map(|&c| record[c].clone()).collect())
+                    .or_default()
+                    .insert(who(i));
             }
             let single = by_value.values().filter(|who| who.len() == 1).flatten();
             single.collect::<BTreeSet<_>>().len() as u64
@@ -209,7 +242,12 @@ impl Remote for Held {
         self.stands.is_some()
     }
 
-    fn count_weights(&self, columns: &[String], weight: Option<&str>, missing: &[String]) -> Result<Rows> {
+    fn count_weights(
+        &self,
+        columns: &[String],
+        weight: Option<&str>,
+        missing: &[String],
+    ) -> Result<Rows> {
         Ok(self.weighed(columns, weight, missing, None))
     }
 
@@ -222,25 +260,25 @@ impl Remote for Held {
     }
 }
 
-/// What was published.
-pub(crate) type Published = Arc<Mutex<Option<(Vec<Held>, Vec<u8>)>>>;
+/// The published release.
+pub(crate) type Published = Arc<Mutex<Option<(Vec<RemoteTable>, Vec<u8>)>>>;
 
-/// Where that system puts releases.
+/// Store of the other system.
 #[derive(Debug)]
 pub(crate) struct Shelf {
-    pub(crate) of: Held,
+    pub(crate) of: RemoteTable,
     pub(crate) published: Published,
     kept: BTreeMap<Piece, i64>,
     columns: Vec<String>,
     person: Option<(String, Vec<String>)>,
     weight: Option<(String, Vec<String>)>,
-    staged: Vec<Option<Held>>,
-    /// Spoils what is written.
-    pub(crate) spoil: fn(&mut Held),
+    staged: Vec<Option<RemoteTable>>,
+    /// Changes a table before it is stored, to simulate errors.
+    pub(crate) spoil: fn(&mut RemoteTable),
 }
 
 impl Shelf {
-    pub(crate) fn new(of: Held, published: Published) -> Shelf {
+    pub(crate) fn new(of: RemoteTable, published: Published) -> Shelf {
         let (kept, columns, staged) = (BTreeMap::new(), Vec::new(), Vec::new());
         Shelf { of, published, kept, columns, person: None, weight: None, staged, spoil: |_| () }
     }
@@ -262,7 +300,7 @@ impl RemoteStore for Shelf {
         if let Asked::Weights(name, missing) = asked {
             self.weight = Some((name.to_owned(), missing.to_vec()));
         }
-        // Numbers that are no positions.
+        // Row numbers that differ from the positions.
         let own = |rows: usize| (0..rows as i64).map(|i| 1_000 - 3 * i).collect::<Vec<_>>();
         self.columns = columns.to_vec();
         self.person = person.map(|person| (person.name.to_owned(), person.missing.to_vec()));
@@ -271,7 +309,9 @@ impl RemoteStore for Shelf {
         self.kept = pieces.keys().cloned().zip(numbers.iter().copied()).collect();
         Ok(match asked {
             Asked::Persons(_) => table_of_persons(columns, &pieces, Some(&numbers)),
-            Asked::Weights(name, missing) => self.of.weighed(columns, Some(name), missing, Some(&numbers)),
+            Asked::Weights(name, missing) => {
+                self.of.weighed(columns, Some(name), missing, Some(&numbers))
+            }
             Asked::Nothing => table(columns, &self.of.rows(columns), Some(&numbers)),
         })
     }
@@ -295,7 +335,8 @@ impl RemoteStore for Shelf {
                 for (i, look) in looks.iter().enumerate() {
                     assert_eq!(firsts[i], next);
                     next += counts[i];
-                    let row: Vec<Cell> = plan.columns.iter().map(|(name, _)| cell(look, name)).collect();
+                    let row: Vec<Cell> =
+                        plan.columns.iter().map(|(name, _)| cell(look, name)).collect();
                     records.extend((0..counts[i]).map(|_| (ranks[i], row.clone(), None, 0)));
                 }
                 assert_eq!(next as u64, plan.records);
@@ -308,21 +349,31 @@ impl RemoteStore for Shelf {
                 let counts = self.of.pieces(&self.columns, person);
                 for (i, record) in self.of.records.iter().enumerate() {
                     let number = self.of.number(i, person);
-                    let key = (folded.iter().map(|&c| record[c].clone()).collect(), number.unwrap_or(0) & 1);
-                    let row = *self.kept.get(&key).ok_or_else(|| Error::input("the table changed"))?;
+                    let key = (
+                        folded.iter().map(|&c| record[c].clone()).collect(),
+                        number.unwrap_or(0) & 1,
+                    );
+                    let row =
+                        *self.kept.get(&key).ok_or_else(|| Error::input("the table changed"))?;
                     let n = seen.entry(row).or_default();
                     *n += 1;
-                    let own = (0..rows.len()).filter(|&s| rows[s] == row && from[s] <= *n && *n <= to[s]);
+                    let own =
+                        (0..rows.len()).filter(|&s| rows[s] == row && from[s] <= *n && *n <= to[s]);
                     let own: Vec<usize> = own.collect();
                     assert!(own.len() <= 1, "a record has several looks");
                     let Some(&slot) = own.first() else { continue };
-                    assert_eq!(whole[slot] == 1, from[slot] == 1 && to[slot] == counts[&key].records);
+                    assert_eq!(
+                        whole[slot] == 1,
+                        from[slot] == 1 && to[slot] == counts[&key].records
+                    );
                     let at = ids.iter().position(|id| *id == look[slot]).unwrap();
                     let own = |(name, carried): &(String, bool)| match carried {
-                        true => record[self.of.names.iter().position(|own| own == name).unwrap()].clone(),
+                        true => record[self.of.names.iter().position(|own| own == name).unwrap()]
+                            .clone(),
                         false => cell(&looks[at], name),
                     };
-                    let weight = self.weight.as_ref().and_then(|(by, no)| self.of.weight(i, Some(by), no));
+                    let weight =
+                        self.weight.as_ref().and_then(|(by, no)| self.of.weight(i, Some(by), no));
                     let row = plan.columns.iter().map(own).collect();
                     records.push((ranks[at], row, number, weight.unwrap_or(0)));
                 }
@@ -336,7 +387,7 @@ impl RemoteStore for Shelf {
         let who = plan.persons.then(|| records.iter().map(|(_, _, number, _)| *number).collect());
         let stands = plan.weights.then(|| records.iter().map(|(.., weight)| *weight).collect());
         let records = records.into_iter().map(|(_, record, ..)| record).collect();
-        let mut table = Held { names, records, who, stands, lost: 0 };
+        let mut table = RemoteTable { names, records, who, stands, lost: 0 };
         (self.spoil)(&mut table);
         let written = table.records.len() as u64;
         *self.staged.get_mut(at).ok_or_else(|| Error::bug("no place"))? = Some(table);

@@ -1,11 +1,12 @@
-//! People with several records are found as a table of everybody's names would find them.
+//! Compares the number of persons with several records with a count over all identifiers.
 
 use std::collections::BTreeMap;
 
 use incrowd_core::Silent;
 use incrowd_engine::{Embedded, Engine, FoldSpec, Options};
 
-/// Several chunks, read by several threads; names that are one in two columns only, missing ones, and records that are dropped.
+/// Several chunks, read by several threads. Includes identifiers that are equal in two columns
+/// only, missing identifiers, and dropped records.
 #[test]
 fn people_with_several_records_are_counted() {
     let dir = tempfile::tempdir().unwrap();
@@ -38,7 +39,7 @@ fn people_with_several_records_are_counted() {
             columns: vec!["age".to_owned(), "disease".to_owned()],
             missing: vec![String::new(), "?".to_owned()],
             drop_missing,
-            replay: false,
+            passthrough: Vec::new(),
             person: None,
             glance: Vec::new(),
             packed: false,

@@ -1,15 +1,15 @@
-//! Writes SAS data sets as the layout is known, for the tests of the reader. It shares no code with it.
+//! Writes SAS data sets for the tests of the reader. It shares no code with the reader.
 
-/// How a data set is written.
+/// Variant of the format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// Places and lengths of eight bytes.
+    /// Whether offsets and lengths take eight bytes.
     pub(crate) wide: bool,
     pub(crate) big: bool,
-    /// Four bytes more before the dates of the header.
+    /// Whether four padding bytes precede the dates of the header.
     pub(crate) shifted: bool,
     pub(crate) packing: Packing,
-    /// The first records stand behind the metadata.
+    /// Whether the first records follow the metadata on the same page.
     pub(crate) mix: bool,
     pub(crate) encoding: u8,
 }
@@ -22,9 +22,9 @@ pub(crate) enum Packing {
 }
 
 pub(crate) enum Values<'a> {
-    /// Of so many bytes.
+    /// Texts of this many bytes.
     Texts(usize, Vec<&'a [u8]>),
-    /// Of so many bytes; `None` is `.`.
+    /// Numbers of this many bytes. `None` is the missing value `.`.
     Numbers(usize, Vec<Option<f64>>),
 }
 
@@ -46,7 +46,7 @@ impl Layout {
         if self.wide { 40 } else { 24 }
     }
 
-    /// The lowest `size` bytes of a number, in order.
+    /// The lowest `size` bytes of a number, in the byte order of the file.
     fn bytes(&self, number: u64, size: usize) -> Vec<u8> {
         let mut bytes = number.to_le_bytes()[..size].to_vec();
         if self.big {
@@ -63,7 +63,8 @@ impl Layout {
         self.put(into, at, number as u64, self.word());
     }
 
-    /// A part that begins with its four signature bytes, widened with ones or, for sizes, with zeros.
+    /// A subheader that starts with its four-byte signature. In wide files, the signature is
+    /// extended with ones, or with zeros for sizes.
     fn part(&self, signature: u32, length: usize) -> Vec<u8> {
         let mut part = vec![0; length];
         let wide = if signature >> 24 == 0xff { 0xffff_ffff_0000_0000 } else { 0 };
@@ -85,7 +86,7 @@ pub(crate) fn data_set(layout: Layout, columns: &[Column<'_>]) -> Vec<u8> {
     let width: usize = columns.iter().map(width_of).sum();
     let rows: Vec<Vec<u8>> = (0..records).map(|record| row(layout, columns, record)).collect();
 
-    // The texts: what the compression is called, names, formats.
+    // The texts: name of the compression, column names, formats.
     let mut text = vec![0; word + 16];
     match layout.packing {
         Packing::None => text.extend([b' '; 8]),
@@ -138,7 +139,8 @@ pub(crate) fn data_set(layout: Layout, columns: &[Column<'_>]) -> Vec<u8> {
     for part in [sizes, count, counts, text, names, places].into_iter().chain(formats) {
         parts.push((part, 0, 0));
     }
-    let mut pages = vec![page(layout, &parts, &rows[..on_mix], if layout.mix { 0x0200 } else { 0 })];
+    let mut pages =
+        vec![page(layout, &parts, &rows[..on_mix], if layout.mix { 0x0200 } else { 0 })];
     match layout.packing {
         Packing::None => {
             let per_page = (PAGE - layout.page_header()) / width;
@@ -151,15 +153,14 @@ pub(crate) fn data_set(layout: Layout, columns: &[Column<'_>]) -> Vec<u8> {
                 Packing::Ross => ross(row),
                 _ => runs(row),
             });
-            // What does not get shorter stays as it is.
-            let parts: Vec<(Vec<u8>, u8, u8)> = packed
-                .zip(&rows[on_mix..])
-                .map(
-                    |(packed, row)| {
+            // A record that compression does not shorten is stored uncompressed.
+            let parts: Vec<(Vec<u8>, u8, u8)> =
+                packed
+                    .zip(&rows[on_mix..])
+                    .map(|(packed, row)| {
                         if packed.len() < row.len() { (packed, 4, 1) } else { (row.clone(), 0, 1) }
-                    },
-                )
-                .collect();
+                    })
+                    .collect();
             for parts in parts.chunks(20) {
                 pages.push(page(layout, parts, &[], 0));
             }
@@ -187,7 +188,7 @@ fn header(layout: Layout, pages: usize) -> Vec<u8> {
     header
 }
 
-/// A page: the list of its parts, then records; the parts themselves fill it from its end.
+/// A page: the list of its subheaders, then records. The subheaders fill the page from its end.
 fn page(layout: Layout, parts: &[(Vec<u8>, u8, u8)], rows: &[Vec<u8>], kind: u16) -> Vec<u8> {
     let mut page = vec![0; PAGE];
     let word = layout.word();
@@ -232,7 +233,7 @@ fn row(layout: Layout, columns: &[Column<'_>], record: usize) -> Vec<u8> {
     row
 }
 
-/// Runs of bytes.
+/// Run-length encoding.
 fn runs(row: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     let mut at = 0;
@@ -244,7 +245,10 @@ fn runs(row: &[u8]) -> Vec<u8> {
             0 if same >= 2 => packed.push(0xf0 + (same - 2) as u8),
             byte if same >= 3 => packed.extend([0xc0 + (same - 3) as u8, byte]),
             _ => {
-                let until = (at..row.len()).take(16).take_while(|from| run(*from) < 2 || *from == at).count();
+                let until = (at..row.len())
+                    .take(16)
+                    .take_while(|from| run(*from) < 2 || *from == at)
+                    .count();
                 packed.push(0x80 + (until - 1) as u8);
                 packed.extend(&row[at..at + until]);
                 at += until;
@@ -256,7 +260,7 @@ fn runs(row: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Ross's data compression, with short runs and short copies of what came before.
+/// Ross Data Compression, with short runs and short copies only.
 fn ross(row: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     let mut items: Vec<(bool, Vec<u8>)> = Vec::new();
@@ -264,8 +268,9 @@ fn ross(row: &[u8]) -> Vec<u8> {
     while at < row.len() {
         let same = row[at..].iter().take_while(|byte| **byte == row[at]).count().min(18);
         let copy = (3..=at.min(4000)).find_map(|back| {
-            let alike =
-                (0..15).take_while(|i| at + i < row.len() && row[at + i] == row[at + i - back]).count();
+            let alike = (0..15)
+                .take_while(|i| at + i < row.len() && row[at + i] == row[at + i - back])
+                .count();
             (alike >= 3).then_some((back, alike))
         });
         let taken = match (same, copy) {

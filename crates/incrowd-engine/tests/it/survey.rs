@@ -1,4 +1,4 @@
-//! A survey sees the cells that a fold sees, record by record.
+//! A survey returns the same cells as a fold, record by record.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,15 @@ fn rows(table: &Columnar) -> Rows<'_> {
             let code = column.codes[record];
             (code != MISSING).then(|| column.texts.get(code))
         };
-        *rows.entry((0..table.columns.len()).collect::<Vec<_>>().iter().map(cell).collect()).or_default() +=
-            1;
+        *rows
+            .entry((0..table.columns.len()).collect::<Vec<_>>().iter().map(cell).collect())
+            .or_default() += 1;
     }
     rows
 }
 
-/// Several chunks, read by several threads, with a line break inside quotes so that the careless cut has to be mended.
+/// Several chunks, read by several threads. A line break within quotes requires a correction of the
+/// chunk boundary.
 #[test]
 fn a_survey_agrees_with_a_fold() {
     let dir = tempfile::tempdir().unwrap();

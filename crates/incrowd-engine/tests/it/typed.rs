@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float32Array,
-    Float64Array, Int8Array, Int64Array, LargeStringArray, RecordBatch, StringArray, StringViewArray,
-    TimestampMicrosecondArray, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Decimal128Array, DictionaryArray,
+    Float32Array, Float64Array, Int8Array, Int64Array, LargeStringArray, RecordBatch, StringArray,
+    StringViewArray, TimestampMicrosecondArray, UInt64Array,
 };
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Field, Schema};
@@ -26,34 +26,54 @@ fn columns() -> Vec<(&'static str, ArrayRef)> {
     vec![
         ("id", Arc::new(Int64Array::from_iter_values(n()))),
         ("age", Arc::new(Int8Array::from_iter_values(n().map(|i| (i % 9) as i8)))),
-        ("disease", Arc::new(StringArray::from_iter(n().map(|i| some(i).then(|| format!("d{}", i % 3)))))),
+        (
+            "disease",
+            Arc::new(StringArray::from_iter(n().map(|i| some(i).then(|| format!("d{}", i % 3))))),
+        ),
         ("tiny", Arc::new(Int8Array::from_iter(n().map(|i| some(i).then_some((i - 20) as i8))))),
-        ("huge", Arc::new(UInt64Array::from_iter(n().map(|i| some(i).then_some(u64::MAX - i as u64))))),
-        ("single", Arc::new(Float32Array::from_iter(n().map(|i| some(i).then_some(i as f32 / 3.0))))),
+        (
+            "huge",
+            Arc::new(UInt64Array::from_iter(n().map(|i| some(i).then_some(u64::MAX - i as u64)))),
+        ),
+        (
+            "single",
+            Arc::new(Float32Array::from_iter(n().map(|i| some(i).then_some(i as f32 / 3.0)))),
+        ),
         (
             "double",
-            Arc::new(Float64Array::from_iter(n().map(|i| some(i).then_some(1e-300 / (i + 7) as f64)))),
+            Arc::new(Float64Array::from_iter(
+                n().map(|i| some(i).then_some(1e-300 / (i + 7) as f64)),
+            )),
         ),
         ("flag", Arc::new(BooleanArray::from_iter(n().map(|i| some(i).then_some(i % 2 == 0))))),
-        ("day", Arc::new(Date32Array::from_iter(n().map(|i| some(i).then_some(i as i32 * 400 - 3000))))),
+        (
+            "day",
+            Arc::new(Date32Array::from_iter(n().map(|i| some(i).then_some(i as i32 * 400 - 3000)))),
+        ),
         (
             "moment",
             Arc::new(
-                TimestampMicrosecondArray::from_iter(n().map(|i| some(i).then_some(i * 123_456_789_012_345)))
-                    .with_timezone("+00:00"),
+                TimestampMicrosecondArray::from_iter(
+                    n().map(|i| some(i).then_some(i * 123_456_789_012_345)),
+                )
+                .with_timezone("+00:00"),
             ),
         ),
         (
             "money",
             Arc::new(
-                Decimal128Array::from_iter(n().map(|i| some(i).then_some(i128::from(i) * 1005 - 9)))
-                    .with_precision_and_scale(20, 2)
-                    .unwrap(),
+                Decimal128Array::from_iter(
+                    n().map(|i| some(i).then_some(i128::from(i) * 1005 - 9)),
+                )
+                .with_precision_and_scale(20, 2)
+                .unwrap(),
             ),
         ),
         (
             "long",
-            Arc::new(LargeStringArray::from_iter(n().map(|i| some(i).then(|| "x\n".repeat(i as usize))))),
+            Arc::new(LargeStringArray::from_iter(
+                n().map(|i| some(i).then(|| "x\n".repeat(i as usize))),
+            )),
         ),
         (
             "view",
@@ -72,19 +92,23 @@ fn columns() -> Vec<(&'static str, ArrayRef)> {
 }
 
 fn input(path: &Path, columns: &[(&'static str, ArrayRef)]) -> Arc<Schema> {
-    let field = |(name, array): &(&str, ArrayRef)| Field::new(*name, array.data_type().clone(), true);
+    let field =
+        |(name, array): &(&str, ArrayRef)| Field::new(*name, array.data_type().clone(), true);
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let arrays = columns.iter().map(|(_, array)| array.clone()).collect();
     write_parquet(path, schema.clone(), &[RecordBatch::try_new(schema.clone(), arrays).unwrap()]);
     schema
 }
 
-/// Publishes everything in one group; `sensitive` is folded, all other columns but the age are carried.
+/// Publishes all records in one group. `sensitive` is folded. All other columns except the age are
+/// passthrough columns.
 fn publish(input: &Path, target: &Path, sensitive: &str) -> Result<()> {
     let mut engine = Embedded::open(&[input.to_owned()], &Options::default())?;
     let mut fold = spec(&["age", sensitive], &[], false);
-    fold.replay = true;
-    let data = Dataset::encode(engine.fold(&fold, &Silent)?, &[&ColumnSpec::default()], &[], "?").unwrap();
+    let passed = engine.columns().iter().filter(|name| *name != "age" && *name != sensitive);
+    fold.passthrough = passed.cloned().collect();
+    let data =
+        Dataset::encode(engine.fold(&fold, &Silent)?, &[&ColumnSpec::default()], &[], "?").unwrap();
     let mut partition = Partition::new(1, data.rows());
     let codes = || (0..data.rows()).map(|row| incrowd_core::Code(data.quasi_codes(row)[0]));
     let span = Span { lo: codes().min().unwrap(), hi: codes().max().unwrap() };
@@ -92,27 +116,31 @@ fn publish(input: &Path, target: &Path, sensitive: &str) -> Result<()> {
     let content = |name: &str| match name {
         "age" => Content::Quasi(0),
         name if name == sensitive => Content::Sensitive(0),
-        _ => Content::Carried,
+        _ => Content::Passthrough,
     };
     let columns = engine.columns().iter().map(|name| (name.clone(), content(name))).collect();
-    let output = Output { columns, order: Order::Shuffled, missing: "?".to_owned(), ..Output::default() };
+    let output =
+        Output { columns, order: Order::Shuffled, missing: "?".to_owned(), ..Output::default() };
     let manifest = target.with_file_name("manifest.json");
     engine.begin(&Places { tables: vec![target.to_owned()], manifest, ..Places::default() })?;
     engine.stage(0, &Plan::new(&data, &partition), &output, &Silent)?;
     engine.publish(b"{}")
 }
 
-/// Every record but its age, printed, by id.
+/// Every record without its age, formatted, by id.
 fn by_id(batches: &[RecordBatch]) -> BTreeMap<String, Vec<String>> {
     let options = FormatOptions::default().with_null("<null>");
     let mut rows = BTreeMap::new();
     for batch in batches {
-        // Printing a moment in a named zone needs a list of zones; its number says the same.
+        // Formatting a timestamp with a time zone requires a time zone database. Its integer value
+        // is equivalent.
         let plain: Vec<ArrayRef> = batch
             .columns()
             .iter()
             .map(|column| match column.data_type() {
-                DataType::Timestamp(_, Some(_)) => arrow_cast::cast(column, &DataType::Int64).unwrap(),
+                DataType::Timestamp(_, Some(_)) => {
+                    arrow_cast::cast(column, &DataType::Int64).unwrap()
+                }
                 _ => column.clone(),
             })
             .collect();
@@ -139,9 +167,11 @@ fn types_and_values_survive_from_parquet_to_typed_files() {
             publish(&path, &target, sensitive).unwrap();
             let written = batches(&target);
             for (field, own) in written[0].schema().fields().iter().zip(schema.fields()) {
-                // An Arrow file has one dictionary of a column, which for a carried one is not known at its start.
-                let spelled =
-                    target.ends_with("out.arrow") && field.name() == "words" && sensitive != "words";
+                // An Arrow file has one dictionary per column. For a passthrough column it is
+                // unknown at the start of the file.
+                let spelled = target.ends_with("out.arrow")
+                    && field.name() == "words"
+                    && sensitive != "words";
                 let own = if spelled { &DataType::Utf8 } else { own.data_type() };
                 let kept = field.name() == "age" || field.data_type() == own;
                 assert!(kept, "`{}` became {}", field.name(), field.data_type());
@@ -151,7 +181,8 @@ fn types_and_values_survive_from_parquet_to_typed_files() {
     }
 }
 
-/// A few texts are numbered once for a whole Parquet file, many long ones for each of its row groups; nulls are among both.
+/// A Parquet file has one dictionary for a column with few texts, and one per row group for many
+/// long texts. Both columns contain nulls.
 #[test]
 fn few_and_many_texts_survive_in_parquet() {
     let dir = tempfile::tempdir().unwrap();
@@ -175,17 +206,19 @@ fn few_and_many_texts_survive_in_parquet() {
     }
 }
 
-/// How pandas, Spark and DuckDB write moments.
+/// Timestamps as written by pandas, Spark and DuckDB.
 #[test]
 fn a_moment_in_a_named_time_zone_survives() {
     let dir = tempfile::tempdir().unwrap();
     let (path, target) = (dir.path().join("in.parquet"), dir.path().join("out.parquet"));
     let mut columns = columns();
-    let moments = TimestampMicrosecondArray::from_iter_values((0..RECORDS).map(|i| i * 123_456_789_012_345));
+    let moments =
+        TimestampMicrosecondArray::from_iter_values((0..RECORDS).map(|i| i * 123_456_789_012_345));
     columns.push(("utc", Arc::new(moments.with_timezone("UTC"))));
     input(&path, &columns);
     publish(&path, &target, "disease").unwrap();
-    let last = |batches: &[RecordBatch]| batches[0].schema().fields().last().unwrap().data_type().clone();
+    let last =
+        |batches: &[RecordBatch]| batches[0].schema().fields().last().unwrap().data_type().clone();
     assert_eq!(last(&batches(&target)), last(&batches(&path)));
     assert!(by_id(&batches(&target)) == by_id(&batches(&path)), "other values");
 }
@@ -245,12 +278,13 @@ fn sensitive_numbers_too_long_for_their_type_are_not_rounded() {
     assert_eq!(from_text(&long).unwrap(), long);
 }
 
-/// However long a file may say its texts are, they are read as numbers where the file keeps each once, and mean the same.
+/// Dictionary columns of all text types are read as codes and give the same fold.
 #[test]
 fn texts_of_every_width_fold_alike() {
     let dir = tempfile::tempdir().unwrap();
-    let text =
-        |i: i64| (i % 7 != 3).then(|| ["", "a", "ä long text of more than sixteen bytes"][i as usize % 3]);
+    let text = |i: i64| {
+        (i % 7 != 3).then(|| ["", "a", "ä long text of more than sixteen bytes"][i as usize % 3])
+    };
     let n = || 0..RECORDS;
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("short", Arc::new(StringArray::from_iter(n().map(text)))),
@@ -267,7 +301,9 @@ fn texts_of_every_width_fold_alike() {
             &spec(&[column], &["a"], false),
         )
         .unwrap();
-        let row = |r: usize| (folded.columns[0].texts[folded.row(r)[0] as usize].clone(), folded.weights[r]);
+        let row = |r: usize| {
+            (folded.columns[0].texts[folded.row(r)[0] as usize].clone(), folded.weights[r])
+        };
         let mut rows: Vec<(String, u64)> = (0..folded.rows()).map(row).collect();
         rows.sort();
         (rows, folded.missing.clone())

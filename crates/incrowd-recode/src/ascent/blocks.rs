@@ -1,5 +1,8 @@
-//! The classes of rows at the levels of a few columns at a time, so that a combination of levels of all columns is put together
-//! from two or three parts, and rows that cannot have company in one part are not looked at in the whole.
+//! Classes of rows at the levels of a few columns.
+//!
+//! The columns are divided into blocks. The classes at a combination of levels of all columns are
+//! the combinations of two or three classes of blocks. A row whose class in one block is too small
+//! has too small a class in all columns, so it is skipped.
 
 use std::ops::Range;
 
@@ -8,45 +11,45 @@ use rayon::prelude::*;
 use super::levels::PricedLevels;
 use crate::improve::ModelCheck;
 
-/// A row without company in a part has none in the whole.
-pub(super) const ALONE: u32 = u32::MAX;
+/// The row's class is too small or lacks required values.
+pub(super) const NO_CLASS: u32 = u32::MAX;
 
-/// The classes may take this many bytes.
-const MOST_BYTES: usize = 256 << 20;
+/// The greatest size of all classes in bytes.
+const MAX_BYTES: usize = 256 << 20;
 
-/// Classes are counted again when so much of the rows is left that they were counted for.
+/// Classes are counted again when less than this share of the rows remains.
 const STALE: f64 = 0.3;
 
-/// A few columns that stand side by side.
+/// A few adjacent columns.
 #[derive(Debug)]
 struct Block {
     columns: Range<usize>,
-    /// By combination of the columns' levels.
-    parts: Vec<Option<Part>>,
+    /// The classes by combination of the columns' levels, once they are needed.
+    classes: Vec<Option<BlockClasses>>,
 }
 
-/// The rows' classes at one combination of a block's levels.
+/// The classes of rows at one combination of a block's levels.
 #[derive(Debug)]
-pub(super) struct Part {
-    /// By row; [`ALONE`] if its class is too small or lacks values.
+pub(super) struct BlockClasses {
+    /// By row; [`NO_CLASS`] if its class is too small or lacks required values.
     pub(super) classes: Vec<u32>,
-    /// How many classes there are.
+    /// The number of classes.
     pub(super) count: u64,
     /// The rows whose class is large enough, in order.
-    pub(super) crowded: Vec<u32>,
-    /// For how many rows they were counted.
+    pub(super) large_class_rows: Vec<u32>,
+    /// The number of rows that were counted.
     rows: usize,
 }
 
-/// All columns, in blocks.
+/// All columns, divided into blocks.
 #[derive(Debug)]
 pub(super) struct Blocks<'a> {
     column_levels: &'a [PricedLevels],
     blocks: Vec<Block>,
 }
 
-/// The columns in blocks, as even as can be by the number of combinations of levels.
-pub(super) fn divided(column_levels: &[PricedLevels], count: usize) -> Vec<Range<usize>> {
+/// Divides the columns into `count` blocks with about equal numbers of combinations of levels.
+pub(super) fn column_blocks(column_levels: &[PricedLevels], count: usize) -> Vec<Range<usize>> {
     let levels: Vec<f64> = column_levels.iter().map(|s| (s.terms.len() as f64).ln()).collect();
     let share = levels.iter().sum::<f64>() / count as f64;
     let (mut blocks, mut start, mut sum): (Vec<Range<usize>>, usize, f64) = Default::default();
@@ -64,15 +67,16 @@ impl<'a> Blocks<'a> {
     pub(super) fn new(column_levels: &'a [PricedLevels], rows: usize) -> Blocks<'a> {
         let blocks_of = |count: usize| -> Vec<Block> {
             let block = |columns: Range<usize>| {
-                let parts = column_levels[columns.clone()].iter().map(|s| s.terms.len()).product();
-                Block { columns, parts: (0..parts).map(|_| None).collect() }
+                let nodes = column_levels[columns.clone()].iter().map(|s| s.terms.len()).product();
+                Block { columns, classes: (0..nodes).map(|_| None).collect() }
             };
-            divided(column_levels, count).into_iter().map(block).collect()
+            column_blocks(column_levels, count).into_iter().map(block).collect()
         };
-        let bytes = |blocks: &[Block]| blocks.iter().map(|b| b.parts.len()).sum::<usize>() * rows * 8;
+        let bytes =
+            |blocks: &[Block]| blocks.iter().map(|b| b.classes.len()).sum::<usize>() * rows * 8;
         let mut blocks = blocks_of(2);
         for count in 3..=column_levels.len() {
-            if bytes(&blocks) <= MOST_BYTES {
+            if bytes(&blocks) <= MAX_BYTES {
                 break;
             }
             blocks = blocks_of(count);
@@ -80,40 +84,46 @@ impl<'a> Blocks<'a> {
         Blocks { column_levels, blocks }
     }
 
-    /// Which part of each block a combination of levels consists of.
-    fn parts_of(&self, node: &[u8]) -> Vec<usize> {
-        let part = |block: &Block| {
-            block
-                .columns
-                .clone()
-                .fold(0, |part, c| part * self.column_levels[c].terms.len() + usize::from(node[c]))
+    /// Returns the index of a combination of levels within each block.
+    fn block_nodes(&self, node: &[u8]) -> Vec<usize> {
+        let index = |block: &Block| {
+            let levels = |c: usize| self.column_levels[c].terms.len();
+            block.columns.clone().fold(0, |index, c| index * levels(c) + usize::from(node[c]))
         };
-        self.blocks.iter().map(part).collect()
+        self.blocks.iter().map(index).collect()
     }
 
-    /// Makes sure that the parts of these combinations are there and not stale.
+    /// Computes the classes of these combinations that are missing or stale.
     pub(super) fn prepare(&mut self, check: &ModelCheck<'_>, nodes: &[Vec<u8>], rest: &[u32]) {
         let mut wanted: Vec<(usize, usize)> = Vec::new();
         for node in nodes {
-            for (block, part) in self.parts_of(node).into_iter().enumerate() {
-                let old = &self.blocks[block].parts[part];
+            for (block, index) in self.block_nodes(node).into_iter().enumerate() {
+                let old = &self.blocks[block].classes[index];
                 if old.as_ref().is_none_or(|old| (rest.len() as f64) < STALE * old.rows as f64) {
-                    wanted.push((block, part));
+                    wanted.push((block, index));
                 }
             }
         }
         wanted.sort_unstable();
         wanted.dedup();
-        let made: Vec<Part> =
-            wanted.par_iter().map(|&(block, part)| self.count(check, block, part, rest)).collect();
-        for ((block, part), made) in wanted.into_iter().zip(made) {
-            self.blocks[block].parts[part] = Some(made);
+        let made: Vec<BlockClasses> = wanted
+            .par_iter()
+            .map(|&(block, index)| self.count(check, block, index, rest))
+            .collect();
+        for ((block, index), made) in wanted.into_iter().zip(made) {
+            self.blocks[block].classes[index] = Some(made);
         }
     }
 
-    fn count(&self, check: &ModelCheck<'_>, block: usize, part: usize, rest: &[u32]) -> Part {
+    fn count(
+        &self,
+        check: &ModelCheck<'_>,
+        block: usize,
+        index: usize,
+        rest: &[u32],
+    ) -> BlockClasses {
         let columns = self.blocks[block].columns.clone();
-        let mut level = part;
+        let mut level = index;
         let mut terms: Vec<&[u64]> = Vec::with_capacity(columns.len());
         for column in columns.clone().rev() {
             let levels = &self.column_levels[column].terms;
@@ -123,22 +133,25 @@ impl<'a> Blocks<'a> {
         terms.reverse();
         let key = |row: u32| {
             let codes = &check.data.quasi_codes(row as usize)[columns.clone()];
-            codes.iter().zip(&terms).fold(0u64, |key, (&code, terms)| key.wrapping_add(terms[code as usize]))
+            codes
+                .iter()
+                .zip(&terms)
+                .fold(0u64, |key, (&code, terms)| key.wrapping_add(terms[code as usize]))
         };
-        let mut known = Numbered::new();
-        let mut classes = vec![ALONE; check.data.rows()];
-        let seen = check.presences();
+        let mut known = Interner::new();
+        let mut classes = vec![NO_CLASS; check.data.rows()];
+        let words = check.presence_words();
         let (mut records, mut values): (Vec<u64>, Vec<u64>) = Default::default();
         for &row in rest {
             let next = records.len() as u32;
-            let class = known.number(key(row));
+            let class = known.intern(key(row));
             if class == next {
                 records.push(0);
-                values.resize(records.len() * seen, 0);
+                values.resize(records.len() * words, 0);
             }
             let at = class as usize;
             records[at] += check.data.weight(row as usize);
-            check.see_values(&mut values[at * seen..(at + 1) * seen], row);
+            check.add_values(&mut values[at * words..(at + 1) * words], row);
             classes[row as usize] = class;
         }
         let mut count = 0;
@@ -146,67 +159,68 @@ impl<'a> Blocks<'a> {
             .iter()
             .enumerate()
             .map(|(class, &records)| {
-                let large =
-                    records >= check.least && check.has_values(&values[class * seen..(class + 1) * seen]);
+                let large = records >= check.min_records
+                    && check.has_required_values(&values[class * words..(class + 1) * words]);
                 count += u32::from(large);
-                if large { count - 1 } else { ALONE }
+                if large { count - 1 } else { NO_CLASS }
             })
             .collect();
-        let mut crowded = Vec::new();
+        let mut large_class_rows = Vec::new();
         for &row in rest {
             let class = &mut classes[row as usize];
             *class = renamed[*class as usize];
-            if *class != ALONE {
-                crowded.push(row);
+            if *class != NO_CLASS {
+                large_class_rows.push(row);
             }
         }
-        Part { classes, count: u64::from(count), crowded, rows: rest.len() }
+        BlockClasses { classes, count: u64::from(count), large_class_rows, rows: rest.len() }
     }
 
-    /// The parts of a combination of levels that was prepared.
-    pub(super) fn parts(&self, node: &[u8]) -> Vec<&Part> {
-        let parts = self.parts_of(node);
-        self.blocks.iter().zip(parts).filter_map(|(block, part)| block.parts[part].as_ref()).collect()
+    /// Returns the classes of each block at a combination of levels that was prepared.
+    pub(super) fn at(&self, node: &[u8]) -> Vec<&BlockClasses> {
+        let nodes = self.blocks.iter().zip(self.block_nodes(node));
+        nodes.filter_map(|(block, index)| block.classes[index].as_ref()).collect()
     }
 }
 
-/// Numbers keys, which are mixed already, in the order in which they come.
+/// Assigns consecutive numbers to keys. The keys must be well mixed, because their low bits are
+/// used as hash values.
 #[derive(Debug)]
-pub(super) struct Numbered {
-    /// Each key with its number, at the first free place from the one its last bits say.
-    places: Vec<(u64, u32)>,
+pub(super) struct Interner {
+    /// An open-addressing hash table of keys and their numbers. [`NO_CLASS`] marks a free slot.
+    slots: Vec<(u64, u32)>,
     count: u32,
 }
 
-impl Numbered {
-    pub(super) fn new() -> Numbered {
-        Numbered { places: vec![(0, ALONE); 1 << 10], count: 0 }
+impl Interner {
+    pub(super) fn new() -> Interner {
+        Interner { slots: vec![(0, NO_CLASS); 1 << 10], count: 0 }
     }
 
-    /// The number of a key.
-    pub(super) fn number(&mut self, key: u64) -> u32 {
-        let at = self.place(key);
-        if self.places[at].1 != ALONE {
-            return self.places[at].1;
+    /// Returns the number of a key.
+    pub(super) fn intern(&mut self, key: u64) -> u32 {
+        let at = self.slot(key);
+        if self.slots[at].1 != NO_CLASS {
+            return self.slots[at].1;
         }
-        self.places[at] = (key, self.count);
+        self.slots[at] = (key, self.count);
         self.count += 1;
-        if self.count as usize > self.places.len() / 2 {
-            let more = vec![(0, ALONE); 4 * self.places.len()];
-            for known in std::mem::replace(&mut self.places, more) {
-                if known.1 != ALONE {
-                    let at = self.place(known.0);
-                    self.places[at] = known;
+        if self.count as usize > self.slots.len() / 2 {
+            let more = vec![(0, NO_CLASS); 4 * self.slots.len()];
+            for known in std::mem::replace(&mut self.slots, more) {
+                if known.1 != NO_CLASS {
+                    let at = self.slot(known.0);
+                    self.slots[at] = known;
                 }
             }
         }
         self.count - 1
     }
 
-    fn place(&self, key: u64) -> usize {
-        let last = self.places.len() - 1;
+    fn slot(&self, key: u64) -> usize {
+        let last = self.slots.len() - 1;
         let mut at = key as usize & last;
-        while self.places[at].1 != ALONE && self.places[at].0 != key {
+        while self.slots[at].1 != NO_CLASS && self.slots[at].0 != key {
             at = (at + 1) & last;
         }
         at
@@ -219,19 +233,19 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Also where many keys end in the same bits, and where the places are too few at first.
+        /// Also if many keys have equal low bits, and if the table must grow.
         #[test]
-        fn keys_are_numbered_in_the_order_in_which_they_come(
+        fn keys_are_numbered_in_order_of_first_use(
             keys in prop::collection::vec((0u64..1500, 0u32..2), 0..3000),
         ) {
-            let (mut numbered, mut known) = (Numbered::new(), Vec::new());
+            let (mut numbered, mut known) = (Interner::new(), Vec::new());
             for (key, shift) in keys {
                 let key = key << (9 * shift);
                 let number = known.iter().position(|other| *other == key).unwrap_or(known.len());
                 if number == known.len() {
                     known.push(key);
                 }
-                prop_assert_eq!(numbered.number(key), number as u32);
+                prop_assert_eq!(numbered.intern(key), number as u32);
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The levels a column is climbed by: those of its hierarchy, or, for numbers without one, intervals of 1, 2, 4, … values.
+//! The levels of a column: those of its hierarchy or, for numbers without one, intervals of 1, 2,
+//! 4, … values.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +7,23 @@ use incrowd_core::{Code, Dataset, Domain};
 
 use crate::improve::Metric;
 
-/// More combinations of levels than this are not climbed; levels are left out until there are no more.
-pub(super) const MOST_NODES: usize = 50_000;
+/// The greatest number of combinations of levels. Levels are left out if there are more.
+pub(super) const MAX_NODES: usize = 50_000;
 
-/// A column's levels.
+/// The levels of a column with their prices.
 #[derive(Clone, Debug)]
 pub(super) struct PricedLevels {
-    /// By level, a number for each leaf; leaves of one class have the same. Numbers of different columns and levels hardly ever
-    /// add up to the same sum.
+    /// By level: a random-looking number for each leaf, equal for the leaves of one class. The sum
+    /// of these numbers over the columns is a hash of the cells.
     pub(super) terms: Vec<Vec<u64>>,
-    /// By level, what a record costs in the mean.
+    /// By level: the mean price of a record.
     pub(super) prices: Vec<f64>,
-    /// By level, the first and the last leaf of the class of each leaf, of those that occur.
+    /// By level: the first and last leaf of the class of each leaf. `None` for leaves that do not
+    /// occur.
     pub(super) spans: Vec<Vec<Option<(u32, u32)>>>,
 }
 
-/// A well mixed number.
+/// The finalizer of SplitMix64.
 fn mix(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -36,8 +38,10 @@ impl PricedLevels {
         for row in 0..data.rows() {
             records[data.quasi_codes(row)[column] as usize] += data.weight(row);
         }
-        let used: Vec<u32> = (0..domain.leaves()).filter(|&leaf| records[leaf as usize] > 0).collect();
-        let mut of_column = PricedLevels { terms: Vec::new(), prices: Vec::new(), spans: Vec::new() };
+        let used: Vec<u32> =
+            (0..domain.leaves()).filter(|&leaf| records[leaf as usize] > 0).collect();
+        let mut of_column =
+            PricedLevels { terms: Vec::new(), prices: Vec::new(), spans: Vec::new() };
         let mut last = 0;
         for level in 0.. {
             let classes = classes(domain, &used, level);
@@ -46,7 +50,7 @@ impl PricedLevels {
                 let span = spans.entry(class).or_insert((leaf, leaf));
                 *span = (span.0.min(leaf), span.1.max(leaf));
             }
-            // A level that puts nothing together is none.
+            // A level that merges no classes is skipped.
             if level == 0 || spans.len() < last {
                 last = spans.len();
                 let mut terms = vec![0; records.len()];
@@ -57,7 +61,8 @@ impl PricedLevels {
                     terms[leaf as usize] = mix(salt | u64::from(class));
                     let (lo, hi) = spans[&class];
                     of_leaf[leaf as usize] = Some((lo, hi));
-                    price += quasi.weight * metric.of(domain, lo, hi) * records[leaf as usize] as f64;
+                    price +=
+                        quasi.weight * metric.of(domain, lo, hi) * records[leaf as usize] as f64;
                 }
                 of_column.terms.push(terms);
                 of_column.spans.push(of_leaf);
@@ -71,7 +76,7 @@ impl PricedLevels {
     }
 }
 
-/// The class of each leaf at a level; at some level all are in one.
+/// Returns the class of each leaf at a level. At a sufficiently high level there is one class.
 fn classes(domain: &Domain, used: &[u32], level: u32) -> Vec<u32> {
     match domain {
         Domain::Taxonomy(_) => {
@@ -83,17 +88,18 @@ fn classes(domain: &Domain, used: &[u32], level: u32) -> Vec<u32> {
     }
 }
 
-/// The levels of all columns, with at most so many combinations of levels that they can be gone through.
+/// Returns the levels of all columns, reduced to at most [`MAX_NODES`] combinations.
 pub(super) fn column_levels(data: &Dataset, metric: Metric) -> Vec<PricedLevels> {
     let mut column_levels: Vec<PricedLevels> =
         (0..data.quasi().len()).map(|q| PricedLevels::new(data, q, metric)).collect();
-    while combinations(&column_levels) > MOST_NODES {
+    while combinations(&column_levels) > MAX_NODES {
         let Some(tallest) =
             column_levels.iter_mut().max_by_key(|s| s.terms.len()).filter(|s| s.terms.len() > 1)
         else {
             break;
         };
-        // The level whose loss makes the smallest gap; the first and the last stay as long as there are others.
+        // Remove the level whose absence leaves the smallest gap in price. The first and the last
+        // level are kept as long as there are others.
         let gap = |level: usize| tallest.prices[level + 1] - tallest.prices[level - 1];
         let inner = 1..tallest.terms.len() - 1;
         let level = inner.min_by(|&a, &b| gap(a).total_cmp(&gap(b))).unwrap_or(0);
@@ -104,12 +110,12 @@ pub(super) fn column_levels(data: &Dataset, metric: Metric) -> Vec<PricedLevels>
     column_levels
 }
 
-/// How many combinations of levels there are.
+/// Returns the number of combinations of levels.
 pub(super) fn combinations(column_levels: &[PricedLevels]) -> usize {
     column_levels.iter().fold(1, |n, of_column| n.saturating_mul(of_column.terms.len()))
 }
 
-/// All combinations of levels, the cheapest first.
+/// Returns all combinations of levels, the cheapest first.
 pub(super) fn nodes(column_levels: &[PricedLevels]) -> Vec<Vec<u8>> {
     let mut nodes: Vec<(f64, Vec<u8>)> = vec![(0.0, Vec::new())];
     for of_column in column_levels {
@@ -118,7 +124,10 @@ pub(super) fn nodes(column_levels: &[PricedLevels]) -> Vec<Vec<u8>> {
             levels.push(level as u8);
             (price + of_column.prices[level], levels)
         };
-        nodes = nodes.iter().flat_map(|node| (0..of_column.terms.len()).map(|l| with(node, l))).collect();
+        nodes = nodes
+            .iter()
+            .flat_map(|node| (0..of_column.terms.len()).map(|l| with(node, l)))
+            .collect();
     }
     nodes.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
     nodes.into_iter().map(|node| node.1).collect()

@@ -1,63 +1,68 @@
-//! Ascent: tries all combinations of levels from cheapest to dearest; rows that satisfy the models there become a group and leave.
+//! Ascent: processes all combinations of levels from the cheapest to the most expensive. Rows that
+//! satisfy the models at a combination become groups.
 //!
-//! For every combination of levels of the quasi-identifiers, the cheapest first, the rows that are left are put together by what
-//! they would be published as; groups the models admit are taken, and their rows leave. What is taken is published no higher than
-//! it must be: every cell is the lowest that covers the group's own values. Rows that find no company join the group that
-//! takes them for least. Then rows move between neighbouring groups, and groups dissolve, as long as that lowers the loss.
+//! At every combination of levels, the remaining rows are grouped by their generalized cells.
+//! Groups that the models admit are taken, and their rows are removed. A group is published with
+//! the lowest cells that cover its own values. Rows that are left over in the end join the group
+//! with the smallest increase of the loss. Then rows move between neighbouring groups, and groups
+//! are dissolved, while that lowers the loss.
 //!
-//! The idea of repeated full-domain searches on the rows left over is `prasser2020`'s; here the combinations are gone through
-//! once, in order of cost, and groups are tightened.
+//! Repeated full-domain searches on the remaining rows are the idea of `prasser2020`. Here the
+//! combinations are processed once, in order of cost, and the cells of groups are tightened.
 
 mod blocks;
 mod bound;
 mod candidates;
 mod climb;
-mod halves;
-mod kinds;
 mod levels;
+mod profiles;
 mod report;
+mod split_columns;
 
 use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result};
 
-use crate::improve::{self, Improved, ModelCheck, MovableGroup, Patience, Shapes, WINDOW_ROWS};
+use crate::improve::{self, Improved, ModelCheck, MovableGroup, Shapes, StopRule, WINDOW_ROWS};
 use crate::{Algorithm, Card, Recoding};
-use climb::Climbed;
+use climb::ClimbResult;
 
 pub use crate::improve::Metric;
 pub(crate) use bound::least_loss;
 pub use climb::Work;
 pub use report::AscentReport;
 
-/// The list entry.
+/// The description of this algorithm.
 pub const CARD: Card = Card {
     name: "ascent",
     paper: "prasser2020",
-    about: "Goes through all combinations of levels from the cheapest to the dearest and publishes every group that keeps the \
-            promises as soon as there is one, each cell no higher than its group needs. Then moves records between groups as \
-            long as that lowers the loss. Of all algorithms here it usually loses least.",
-    limits: "The same value may be published at different levels, which makes analysis harder; `full-domain` keeps one level \
-             for all. Whoever knows the algorithm learns that a record published high found no company lower. Slower than \
-             mondrian where millions of distinct rows meet many levels.",
+    about: "Processes all combinations of levels from the cheapest to the most expensive and \
+            publishes every group that satisfies the models as soon as there is one, each cell no \
+            more general than its group needs. Then moves records between groups while that \
+            lowers the loss. Of all algorithms here it usually has the least loss.",
+    limits: "The same value may be published at different levels, which makes analysis harder; \
+             `full-domain` uses one level for all. An adversary who knows the algorithm learns \
+             that a record with general cells had no group at lower levels. Slower than mondrian \
+             if there are millions of distinct rows and many levels.",
     params: &[
         Param {
             name: "effort",
             kind: ParamKind::Choice(&["fast", "balanced", "best"]),
             default: Some("balanced"),
-            about: "how long records are moved about afterwards: not at all, while it pays, or many rounds",
+            about: "how long records are moved between groups: not at all, while it pays, or many \
+                    rounds",
         },
         Param {
             name: "metric",
             kind: ParamKind::Choice(&["information-loss", "ncp"]),
             default: Some("information-loss"),
-            about: "what is to be least",
+            about: "the loss to minimize",
         },
         Param {
             name: "seconds",
             kind: ParamKind::Number(0.0, 1e9),
             default: Some("0"),
-            about: "records are moved about for at most so long; 0 for as long as the effort says. What is reached then depends on \
-                    the machine",
+            about: "the time limit for moving records; 0 means no limit. With a limit the result \
+                    depends on the machine",
         },
     ],
     repeatable: &[],
@@ -65,7 +70,7 @@ pub const CARD: Card = Card {
     make: |params| Ok(Box::new(Ascent::new(params))),
 };
 
-/// How long records are moved about.
+/// How long records are moved between groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// Not at all.
@@ -77,7 +82,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The word for it in a job.
+    /// Returns the name in a job.
     pub fn name(self) -> &'static str {
         match self {
             Effort::Fast => "fast",
@@ -87,17 +92,17 @@ impl Effort {
     }
 }
 
-/// A row without company asks so many groups to take it, the nearest first.
-const MOST_ASKED: usize = 64;
+/// The greatest number of groups that are tried for a left-over row, the nearest first.
+const MAX_TRIED: usize = 64;
 
-/// The algorithm with its options.
+/// The algorithm with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ascent {
-    /// How long records are moved about.
+    /// How long records are moved between groups.
     pub effort: Effort,
-    /// What is to be least.
+    /// The loss to minimize.
     pub metric: Metric,
-    /// Records are moved about for at most so many seconds, if that is limited.
+    /// The time limit for moving records in seconds, if there is one.
     pub seconds: Option<f64>,
 }
 
@@ -115,11 +120,11 @@ impl Ascent {
 }
 
 impl Algorithm for Ascent {
-    /// Groups on different levels may be published with the same cells.
     fn weighs(&self) -> bool {
         true
     }
 
+    /// Groups at different levels may be published with the same cells.
     fn needs_merging(&self) -> bool {
         true
     }
@@ -156,86 +161,92 @@ impl Ascent {
     ) -> Result<(Partition, AscentReport)> {
         let shapes = Shapes::new(data, self.metric);
         let check = ModelCheck::new(data, models, &shapes);
-        let (groups, way) = climbed(&check, &shapes, self.metric, suppressible, progress)?;
-        let cells = data.records() as f64 * f64::from(shapes.most);
+        let (groups, stats) = climbed(&check, &shapes, self.metric, suppressible, progress)?;
+        let cells = data.records() as f64 * f64::from(shapes.max_price);
         let loss = |groups: &[Vec<u32>]| {
             if cells > 0.0 { improve::cost(&shapes, data, groups) / cells } else { 0.0 }
         };
         let climbed = loss(&groups);
         let columns = data.quasi().len();
-        let still = Patience {
+        let still = StopRule {
             rounds: 0,
             least_gain: 0.0,
-            together: 1,
-            looks: u64::MAX,
+            gain_rounds: 1,
+            comparisons: u64::MAX,
             regroupings: 0,
             window: WINDOW_ROWS,
             seconds: self.seconds,
         };
-        let patience = match self.effort {
+        let stop = match self.effort {
             Effort::Fast => still,
-            Effort::Balanced => Patience { rounds: columns, least_gain: 0.005, ..still },
-            Effort::Best => Patience { rounds: 4 * columns, ..still },
+            Effort::Balanced => StopRule { rounds: columns, least_gain: 0.005, ..still },
+            Effort::Best => StopRule { rounds: 4 * columns, ..still },
         };
-        let Improved { groups, rounds, looks, out_of_time } =
-            improve::improve(&check, &shapes, groups, patience, progress);
+        let Improved { groups, rounds, comparisons, out_of_time } =
+            improve::improve(&check, &shapes, groups, stop, progress);
         let reached = loss(&groups);
         let partition = improve::partition(data, &shapes, groups)?;
         let report = AscentReport {
             metric: self.metric,
             effort: self.effort,
-            combinations: way.combinations,
-            groups_at_first: way.groups,
-            without_company: way.without_company,
+            combinations: stats.combinations,
+            initial_groups: stats.groups,
+            left_over: stats.left_over,
             climbed,
             reached,
             rounds,
-            work: way.work,
-            looks,
+            work: stats.work,
+            comparisons,
             out_of_time,
         };
         Ok((partition, report))
     }
 }
 
-/// How a climb went.
+/// Statistics of a climb.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
-    /// How many combinations of levels there are.
+pub(crate) struct ClimbStats {
+    /// The number of combinations of levels.
     pub(crate) combinations: u64,
-    /// How many groups were found on the way.
+    /// The number of groups that were found.
     pub(crate) groups: u64,
-    /// How many records found no company.
-    pub(crate) without_company: u64,
-    /// What it took.
+    /// The number of records without a group.
+    pub(crate) left_over: u64,
+    /// The amount of work.
     work: Work,
 }
 
-/// How many combinations of levels a climb goes through.
+/// Returns the number of combinations of levels that a climb processes.
 pub(crate) fn combinations(data: &Dataset, metric: Metric) -> u64 {
     levels::combinations(&levels::column_levels(data, metric)) as u64
 }
 
-/// The groups of a climb, with the rows placed that found no company.
+/// Returns the groups of a climb. Left-over rows are added to groups.
 pub(crate) fn climbed(
     check: &ModelCheck<'_>,
     shapes: &Shapes<'_>,
     metric: Metric,
     suppressible: u64,
     progress: &dyn Progress,
-) -> Result<(Vec<Vec<u32>>, Way)> {
+) -> Result<(Vec<Vec<u32>>, ClimbStats)> {
     let column_levels = levels::column_levels(check.data, metric);
     let nodes = levels::nodes(&column_levels);
     progress.step_through("climbing", nodes.len() as u64, "combinations");
-    let Climbed { groups, rest, work } = climb::climb(check, &column_levels, &nodes, progress);
-    let without_company = rest.iter().map(|&row| check.data.weight(row as usize)).sum();
-    let way = Way { combinations: nodes.len() as u64, groups: groups.len() as u64, without_company, work };
-    let groups = if rest.is_empty() { groups } else { place(check, shapes, groups, rest, suppressible)? };
-    Ok((groups, way))
+    let ClimbResult { groups, rest, work } = climb::climb(check, &column_levels, &nodes, progress);
+    let left_over = rest.iter().map(|&row| check.data.weight(row as usize)).sum();
+    let stats = ClimbStats {
+        combinations: nodes.len() as u64,
+        groups: groups.len() as u64,
+        left_over,
+        work,
+    };
+    let groups =
+        if rest.is_empty() { groups } else { place(check, shapes, groups, rest, suppressible)? };
+    Ok((groups, stats))
 }
 
-/// Puts the rows that found no company into the groups that take them for least, or leaves them out where that costs less
-/// and is allowed.
+/// Adds the left-over rows to the groups with the smallest increase of the loss, or suppresses them
+/// if that costs less and is allowed.
 fn place(
     check: &ModelCheck<'_>,
     shapes: &Shapes<'_>,
@@ -245,24 +256,25 @@ fn place(
 ) -> Result<Vec<Vec<u32>>> {
     let mut groups: Vec<MovableGroup<'_>> =
         groups.into_iter().map(|rows| MovableGroup::new(check, shapes, rows)).collect();
-    let (mut pool, mut left_out): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+    let (mut pool, mut suppressed): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
     for row in rest {
-        let weight = check.data.weight(row as usize);
-        let dearer = |group: &MovableGroup<'_>| {
-            group.dearer_with(shapes, row, weight, f32::INFINITY).unwrap_or(f32::INFINITY)
+        let count = check.data.weight(row as usize);
+        let extra = |group: &MovableGroup<'_>| {
+            group.extra_cost_with(shapes, row, count, f32::INFINITY).unwrap_or(f32::INFINITY)
         };
         let mut order: Vec<(f32, usize)> =
-            groups.iter().enumerate().map(|(i, group)| (dearer(group), i)).collect();
+            groups.iter().enumerate().map(|(i, group)| (extra(group), i)).collect();
         let nearer = |a: &(f32, usize), b: &(f32, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        if order.len() > MOST_ASKED {
-            order.select_nth_unstable_by(MOST_ASKED - 1, nearer);
-            order.truncate(MOST_ASKED);
+        if order.len() > MAX_TRIED {
+            order.select_nth_unstable_by(MAX_TRIED - 1, nearer);
+            order.truncate(MAX_TRIED);
         }
         order.sort_unstable_by(nearer);
-        let best = order.iter().find(|(_, i)| groups[*i].takes(check, row));
-        if best.is_none_or(|best| best.0 > weight as f32 * shapes.most) && weight <= suppressible {
-            suppressible -= weight;
-            left_out.push(row);
+        let best = order.iter().find(|(_, i)| groups[*i].admits_with(check, row));
+        if best.is_none_or(|best| best.0 > count as f32 * shapes.max_price) && count <= suppressible
+        {
+            suppressible -= count;
+            suppressed.push(row);
             continue;
         }
         match best {
@@ -274,27 +286,29 @@ fn place(
     if pool.is_empty() {
         return Ok(rows(groups));
     }
-    // Nobody takes these: groups join them, the nearest first, until they may be a group.
+    // No group can take the rows of the pool. The nearest groups join it until the models admit it.
     let mut pool = MovableGroup::new(check, shapes, pool);
     let mut united = Vec::new();
     while !pool.is_admitted(check) {
-        let mut dearer = |group: &MovableGroup<'_>| {
+        let mut extra = |group: &MovableGroup<'_>| {
             united.clone_from(&pool.shape);
             shapes.unite(&mut united, &group.shape);
             let records = (pool.records() + group.records()) as f32;
             records * shapes.price(&united) - pool.cost() - group.cost()
         };
-        let prices: Vec<f32> = groups.iter().map(&mut dearer).collect();
+        let prices: Vec<f32> = groups.iter().map(&mut extra).collect();
         let nearest = (0..groups.len()).min_by(|&a, &b| prices[a].total_cmp(&prices[b]));
         let joining = match nearest {
             Some(nearest) => groups.swap_remove(nearest),
-            // What was left out may be what is missing.
-            None if !left_out.is_empty() => MovableGroup::new(check, shapes, std::mem::take(&mut left_out)),
+            // The suppressed rows may contain the values that are missing.
+            None if !suppressed.is_empty() => {
+                MovableGroup::new(check, shapes, std::mem::take(&mut suppressed))
+            }
             None => {
                 return Err(Error::unsatisfiable(
-                    "the promises cannot be kept even with all records in one group",
+                    "the models cannot be satisfied even with all records in one group",
                 )
-                .help("ask for less"));
+                .help("weaken the models"));
             }
         };
         pool.absorb(check, shapes, joining);

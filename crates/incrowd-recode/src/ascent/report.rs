@@ -6,30 +6,30 @@ use serde_json::{Value as Json, json};
 use super::{Effort, Metric, Work};
 use crate::{AlgorithmReport, Outcome};
 
-/// How an ascent went. Losses are the mean over all published cells.
+/// The statistics of one run. Losses are means over all published cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AscentReport {
-    /// What was to be least.
+    /// The loss that was minimized.
     pub metric: Metric,
-    /// How much was done for it.
+    /// How long records were moved.
     pub effort: Effort,
-    /// How many combinations of levels there are.
+    /// The number of combinations of levels.
     pub combinations: u64,
-    /// How many groups were found on the way.
-    pub groups_at_first: u64,
-    /// How many records found no company at any combination and joined others.
-    pub without_company: u64,
-    /// The loss before records were moved about.
+    /// The number of groups that were found at the combinations.
+    pub initial_groups: u64,
+    /// The number of records that were in no group at any combination and joined other groups.
+    pub left_over: u64,
+    /// The loss before records were moved.
     pub climbed: f64,
-    /// The loss in the end.
+    /// The final loss.
     pub reached: f64,
-    /// How many times all records were looked at to move them.
+    /// The number of rounds in which records were moved.
     pub rounds: u64,
-    /// What the climb took.
+    /// The amount of work of the climb.
     pub work: Work,
-    /// How many times a row was looked at beside a group to move it.
-    pub looks: u64,
-    /// Whether that ended because the time was up.
+    /// The number of comparisons of a row with a group while rows were moved.
+    pub comparisons: u64,
+    /// Whether moving ended because of the time limit.
     pub out_of_time: bool,
 }
 
@@ -43,36 +43,39 @@ impl AlgorithmReport for AscentReport {
             "metric": self.metric.name(),
             "effort": self.effort.name(),
             "combinations": self.combinations,
-            "groups_at_first": self.groups_at_first,
-            "without_company": self.without_company,
+            "groups_at_first": self.initial_groups,
+            "without_company": self.left_over,
             "loss_before_moving": self.climbed,
             "loss": self.reached,
             "rounds": self.rounds,
             "rows_looked_at": self.work.rows,
-            "groups_judged": self.work.judged,
-            "looks_while_moving": self.looks,
+            "groups_judged": self.work.checked,
+            "looks_while_moving": self.comparisons,
             "out_of_time": self.out_of_time,
         })
     }
 
     fn to_text(&self, _: Outcome) -> Vec<Block> {
         let metric = self.metric.title();
-        let alone = match self.without_company {
-            0 => "nobody without company".to_owned(),
-            1 => "1 record without company placed with others".to_owned(),
-            n => format!("{} records without company placed with others", thousands(n)),
+        let left_over = match self.left_over {
+            0 => "no records left over".to_owned(),
+            1 => "1 left-over record joined another group".to_owned(),
+            n => format!("{} left-over records joined other groups", thousands(n)),
         };
         let mut text = vec![Block::line(format!(
-            "climbing {} combinations of levels: {}, {alone}; {metric} {:.4}",
+            "climbing {} combinations of levels: {}, {left_over}; {metric} {:.4}",
             thousands(self.combinations),
-            groups(self.groups_at_first),
+            groups(self.initial_groups),
             self.climbed
         ))];
         if self.rounds > 0 {
             let s = if self.rounds == 1 { "" } else { "s" };
-            let time = if self.out_of_time { ", then the time was up" } else { "" };
+            let time = if self.out_of_time { ", then the time limit was reached" } else { "" };
             let rounds = thousands(self.rounds);
-            text.push(Block::line(format!("moving   {rounds} round{s}{time}: {metric} {:.4}", self.reached)));
+            text.push(Block::line(format!(
+                "moving   {rounds} round{s}{time}: {metric} {:.4}",
+                self.reached
+            )));
         }
         text
     }

@@ -1,10 +1,11 @@
-//! Auto: the least loss that a stated amount of work finds.
+//! Auto: searches for the least loss within a fixed amount of work.
 //!
-//! Several ways of grouping are gone where they are cheap for the size of the table: Mondrian always, Mondrian with each
-//! quasi-identifier first in turn, and the climb through combinations of levels. The cheapest result is improved by
-//! moving records between groups. What is kept in the end is never dearer than what `mondrian` publishes.
+//! Several algorithms run if they are cheap enough for the size of the table: Mondrian always,
+//! Mondrian with each quasi-identifier first, and the climb of `ascent`. The cheapest result is
+//! improved by moving records between groups. The result never has a higher loss than that of
+//! `mondrian`.
 //!
-//! Work is counted, in looks at a row, and never timed, so the same table always gives the same groups.
+//! The work is counted in comparisons, not in time, so equal tables give equal groups.
 
 mod report;
 
@@ -14,68 +15,73 @@ use std::collections::HashMap;
 
 use incrowd_core::model::{BoundModel, Need};
 use incrowd_core::{
-    Dataset, Domain, GroupId, GroupSummary, Param, ParamKind, Params, Partition, Plan, Progress, Result,
+    Dataset, Domain, GroupId, GroupSummary, Param, ParamKind, Params, Partition, Plan, Progress,
+    Result,
 };
 
 use crate::ascent;
-use crate::improve::{self, Improved, Metric, ModelCheck, Patience, Shapes, WINDOW_ROWS};
-use crate::mondrian::{Mondrian, keeps_as_a_whole};
+use crate::improve::{self, Improved, Metric, ModelCheck, Shapes, StopRule, WINDOW_ROWS};
+use crate::mondrian::{Mondrian, require_valid_whole};
 use crate::optimized::Optimized;
 use crate::{Algorithm, Card, Recoding};
 
-/// The climb is tried if it looks at no more rows than this: combinations of levels times rows.
-const CLIMB_LOOKS: u64 = 1_500_000_000;
+/// The greatest amount of work of a climb: combinations of levels times rows.
+const MAX_CLIMB_WORK: u64 = 1_500_000_000;
 
-/// A look costs so many times as much where models look at more than the number of records.
-const JUDGED: u64 = 8;
+/// The factor of work if models depend on more than the number of records.
+const CHECK_FACTOR: u64 = 8;
 
-/// Mondrian is tried with each quasi-identifier first if that is no more than this: rows times the square of the
+/// The greatest amount of work of the trials: rows times the square of the number of
 /// quasi-identifiers.
-const TRIAL_LOOKS: u64 = 60_000_000;
+const MAX_TRIAL_WORK: u64 = 60_000_000;
 
-/// What comes of dividing leaves more to be gained than what comes of climbing: so much cheaper the climb must be to be taken.
-const HEAD_START: f64 = 0.15;
+/// Moving records gains more after a division than after a climb. The climb is taken only if its
+/// loss is lower by this share.
+const CLIMB_HANDICAP: f64 = 0.15;
 
-/// After a climb less is to be gained, and windows have at most so many rows if the number of records is all that matters. Other
-/// models leave groups farther apart.
-const CLIMBED_ROWS: usize = 640;
+/// The size of a window after a climb if only the number of records matters. Less is to be gained
+/// then. With other models, groups that can exchange records are farther apart.
+const CLIMB_WINDOW_ROWS: usize = 640;
 
-/// Moving ends when a round lowers the loss by less than this share of it; where models look at more than numbers of records and
-/// persons, when so many rounds do in the mean.
+/// Moving ends if a round lowers the loss by less than this share. If models depend on more than
+/// counts, the mean of several rounds is used.
 const LEAST_GAIN: f64 = 0.002;
-const JUDGED_TOGETHER: usize = 3;
+const CHECKED_GAIN_ROUNDS: usize = 3;
 
-/// Moving records takes at most so many looks at a row beside a group, and so many for each row.
-const LOOKS: u64 = 400_000_000;
-const LOOKS_PER_ROW: u64 = 400;
+/// The limits of comparisons of a row with a group while records are moved: in total, and per row.
+/// The greater one applies.
+const COMPARISONS: u64 = 400_000_000;
+const COMPARISONS_PER_ROW: u64 = 400;
 
 /// The list entry.
 pub const CARD: Card = Card {
     name: "auto",
     paper: "prasser2020",
-    about: "Groups the records in the ways that are cheap for a table of this size (`mondrian` always, `optimized-mondrian` and \
-            the climb of `ascent` where they are), takes the best and moves records between groups as long as that lowers the \
-            loss. It never loses more than `mondrian`. The work is counted and not timed, so the same table always gives the \
-            same release.",
-    limits: "The same value may be published at different levels and ranges may overlap, which makes analysis harder; \
-             `full-domain` keeps one level for all, `mondrian` publishes ranges that part the values. Whoever knows the \
-             algorithm learns that a record published in wide cells found no nearer company. With promises about a population \
-             records are not moved.",
+    about: "Groups the records with the algorithms that are cheap for a table of this size \
+            (`mondrian` always, `optimized-mondrian` and the climb of `ascent` if they are), takes \
+            the best result and moves records between groups while that lowers the loss. It never \
+            loses more than `mondrian`. The work is limited by counting, not by time, so the same \
+            table always gives the same release.",
+    limits: "The same value may be published at different levels and ranges may overlap, which \
+             makes analysis harder; `full-domain` uses one level for all, `mondrian` publishes \
+             ranges that do not overlap. An adversary who knows the algorithm learns that a record \
+             with wide cells had no closer group. With models about a population records are not \
+             moved.",
     params: &[Param {
         name: "metric",
         kind: ParamKind::Choice(&["information-loss", "ncp"]),
         default: Some("information-loss"),
-        about: "what is to be least",
+        about: "the loss to minimize",
     }],
     repeatable: &[],
     local: true,
     make: |params| Ok(Box::new(Auto::new(params))),
 };
 
-/// The algorithm with its options.
+/// The algorithm with its parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Auto {
-    /// What is to be least.
+    /// The loss to minimize.
     pub metric: Metric,
     mondrian: Mondrian,
 }
@@ -85,7 +91,7 @@ impl Auto {
         Auto { metric: Metric::named(params.word("metric")), mondrian: Mondrian::default() }
     }
 
-    /// The algorithm for a metric.
+    /// Creates the algorithm for a metric.
     pub fn least(metric: Metric) -> Auto {
         Auto { metric, mondrian: Mondrian::default() }
     }
@@ -96,7 +102,7 @@ impl Algorithm for Auto {
         self.mondrian.join()
     }
 
-    /// Groups that would be published with the same cells are judged as the one group they are to a reader.
+    /// Groups with equal cells are checked as the one group that a reader sees.
     fn needs_merging(&self) -> bool {
         false
     }
@@ -112,7 +118,8 @@ impl Algorithm for Auto {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Partition> {
-        self.recode_and_report(data, models, suppressible, progress).map(|recoding| recoding.partition)
+        self.recode_and_report(data, models, suppressible, progress)
+            .map(|recoding| recoding.partition)
     }
 
     fn recode_and_report(
@@ -122,12 +129,13 @@ impl Algorithm for Auto {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Recoding> {
-        keeps_as_a_whole(CARD.name, data, models)?;
-        let only_counts = models.iter().all(|model| model.least_records().is_some());
+        require_valid_whole(CARD.name, data, models)?;
+        let only_records = models.iter().all(|model| model.least_records().is_some());
         let domains: Vec<Domain> = data.quasi().iter().map(|quasi| quasi.domain.clone()).collect();
-        // If the number of records is all that matters, rows that differ in nothing but sensitive values are one row.
+        // If only the number of records matters, rows that differ only in sensitive values are
+        // merged.
         let condensed =
-            (only_counts && !data.sensitive().is_empty()).then(|| data.condensed(&domains, false));
+            (only_records && !data.sensitive().is_empty()).then(|| data.condensed(&domains, false));
         let Some(condensed) = condensed else {
             let (partition, report) = self.search(data, models, suppressible, progress)?;
             return Ok(Recoding::new(partition).reporting(report));
@@ -145,7 +153,7 @@ impl Algorithm for Auto {
 }
 
 impl Auto {
-    /// Finds groups.
+    /// Runs the algorithms and improves the best result.
     fn search(
         &self,
         data: &Dataset,
@@ -155,31 +163,38 @@ impl Auto {
     ) -> Result<(Partition, AutoReport)> {
         let shapes = Shapes::new(data, self.metric);
         let check = ModelCheck::new(data, models, &shapes);
-        let mut search =
-            Search { data, check: &check, shapes: &shapes, tried: Vec::new(), rounds: 0, looks: 0 };
+        let mut search = Search {
+            data,
+            check: &check,
+            shapes: &shapes,
+            tried: Vec::new(),
+            rounds: 0,
+            comparisons: 0,
+        };
         let mondrian = self.mondrian.recode(data, models, suppressible, progress)?;
-        search.offer("mondrian", improve::members(data, &mondrian));
+        search.add("mondrian", improve::members(data, &mondrian));
         let (rows, columns) = (data.rows() as u64, data.quasi().len() as u64);
         let movable = data.population().is_none() && rows > 0;
-        if movable && columns > 1 && rows * columns * columns <= TRIAL_LOOKS {
+        if movable && columns > 1 && rows * columns * columns <= MAX_TRIAL_WORK {
             let found = Optimized::default().recode(data, models, suppressible, progress)?;
-            search.offer("optimized-mondrian", improve::members(data, &found));
+            search.add("optimized-mondrian", improve::members(data, &found));
         }
-        let judged = if check.only_counts() { 1 } else { JUDGED };
-        let climb = ascent::combinations(data, self.metric).saturating_mul(rows * judged);
+        let factor = if check.needs_only_records() { 1 } else { CHECK_FACTOR };
+        let climb = ascent::combinations(data, self.metric).saturating_mul(rows * factor);
         let divided = search.cheapest(0.0);
         let mut best = divided;
         if movable
-            && climb <= CLIMB_LOOKS
-            && let Ok((groups, _)) = ascent::climbed(&check, &shapes, self.metric, suppressible, progress)
+            && climb <= MAX_CLIMB_WORK
+            && let Ok((groups, _)) =
+                ascent::climbed(&check, &shapes, self.metric, suppressible, progress)
         {
-            search.offer("climb", groups);
-            best = search.cheapest(HEAD_START);
+            search.add("climb", groups);
+            best = search.cheapest(CLIMB_HANDICAP);
         }
         let mut groups = std::mem::take(&mut search.tried[best].groups);
         if movable {
             groups = search.improve(groups, best == divided, progress);
-            // The climb may have been better after all.
+            // The climb may still be better than the improved division.
             let last = search.tried.len() - 1;
             if best == divided && last > divided && search.tried[last].loss < search.loss(&groups) {
                 best = last;
@@ -190,7 +205,7 @@ impl Auto {
         let mut report = search.report(self.metric, best, &groups);
         let mut partition = improve::partition(data, &shapes, groups)?;
         if report.loss > report.candidates[0].loss
-            || !check.only_counts() && !alike_admitted(data, models, &partition)
+            || !check.needs_only_records() && !equal_cells_admitted(data, models, &partition)
         {
             report.back_to_mondrian();
             partition = mondrian;
@@ -199,35 +214,36 @@ impl Auto {
     }
 }
 
-/// Ways of grouping that were tried.
+/// The results of the algorithms so far.
 struct Search<'s, 'a> {
     data: &'s Dataset,
     check: &'s ModelCheck<'a>,
     shapes: &'s Shapes<'s>,
-    tried: Vec<Tried>,
+    tried: Vec<Attempt>,
     rounds: u64,
-    looks: u64,
+    comparisons: u64,
 }
 
-struct Tried {
+struct Attempt {
     name: &'static str,
     groups: Vec<Vec<u32>>,
     loss: f64,
 }
 
 impl Search<'_, '_> {
-    /// What a cell costs in the mean.
+    /// Returns the mean loss of a cell.
     fn loss(&self, groups: &[Vec<u32>]) -> f64 {
-        let cells = self.data.records() as f64 * f64::from(self.shapes.most);
+        let cells = self.data.records() as f64 * f64::from(self.shapes.max_price);
         if cells > 0.0 { improve::cost(self.shapes, self.data, groups) / cells } else { 0.0 }
     }
 
-    fn offer(&mut self, name: &'static str, groups: Vec<Vec<u32>>) {
+    fn add(&mut self, name: &'static str, groups: Vec<Vec<u32>>) {
         let loss = self.loss(&groups);
-        self.tried.push(Tried { name, groups, loss });
+        self.tried.push(Attempt { name, groups, loss });
     }
 
-    /// The cheapest, if the last one must be cheaper by this share than the others; the first of equally cheap ones.
+    /// Returns the index of the cheapest result, the first of several. The last one must be cheaper
+    /// by `share` than the others.
     fn cheapest(&self, share: f64) -> usize {
         let last = self.tried.len() - 1;
         let loss = |at: usize| self.tried[at].loss / if at == last { 1.0 - share } else { 1.0 };
@@ -235,51 +251,60 @@ impl Search<'_, '_> {
     }
 
     /// Moves records between groups.
-    fn improve(&mut self, groups: Vec<Vec<u32>>, divided: bool, progress: &dyn Progress) -> Vec<Vec<u32>> {
+    fn improve(
+        &mut self,
+        groups: Vec<Vec<u32>>,
+        divided: bool,
+        progress: &dyn Progress,
+    ) -> Vec<Vec<u32>> {
         let columns = self.data.quasi().len();
-        let looks = LOOKS.max(LOOKS_PER_ROW * self.data.rows() as u64);
+        let comparisons = COMPARISONS.max(COMPARISONS_PER_ROW * self.data.rows() as u64);
         let regroupings = if divided { 2 } else { 0 };
-        let near = !divided && self.check.only_counts();
-        let window = if near { CLIMBED_ROWS } else { WINDOW_ROWS };
-        let together = if self.check.only_grows() { 1 } else { JUDGED_TOGETHER };
-        let patience = Patience {
+        let near = !divided && self.check.needs_only_records();
+        let window = if near { CLIMB_WINDOW_ROWS } else { WINDOW_ROWS };
+        let gain_rounds = if self.check.needs_only_counts() { 1 } else { CHECKED_GAIN_ROUNDS };
+        let stop = StopRule {
             rounds: 4 * columns,
             least_gain: LEAST_GAIN,
-            together,
-            looks,
+            gain_rounds,
+            comparisons,
             regroupings,
             window,
             seconds: None,
         };
-        let Improved { groups, rounds, looks, .. } =
-            improve::improve(self.check, self.shapes, groups, patience, progress);
+        let Improved { groups, rounds, comparisons, .. } =
+            improve::improve(self.check, self.shapes, groups, stop, progress);
         self.rounds = rounds;
-        self.looks += looks;
+        self.comparisons += comparisons;
         groups
     }
 
     fn report(&self, metric: Metric, best: usize, groups: &[Vec<u32>]) -> AutoReport {
-        let candidate = |tried: &Tried| Candidate { name: tried.name, loss: tried.loss };
+        let candidate = |tried: &Attempt| Candidate { name: tried.name, loss: tried.loss };
         AutoReport {
             metric,
             candidates: self.tried.iter().map(candidate).collect(),
             taken: self.tried[best].name,
             rounds: self.rounds,
-            looks: self.looks,
+            comparisons: self.comparisons,
             loss: self.loss(groups),
         }
     }
 }
 
-/// Whether the models admit what a reader sees: groups published with the same cells are one.
-fn alike_admitted(data: &Dataset, models: &[Box<dyn BoundModel>], partition: &Partition) -> bool {
+/// Returns whether the models admit the union of all groups with equal cells.
+fn equal_cells_admitted(
+    data: &Dataset,
+    models: &[Box<dyn BoundModel>],
+    partition: &Partition,
+) -> bool {
     let plan = Plan::new(data, partition);
-    let mut seen: HashMap<&[u32], u32> = HashMap::new();
+    let mut first_with: HashMap<&[u32], u32> = HashMap::new();
     let groups = partition.groups();
     let mut first: Vec<u32> = (0..groups as u32).collect();
     let mut shared = vec![false; groups];
     for group in 0..groups as u32 {
-        let one = *seen.entry(plan.cells(GroupId(group))).or_insert(group);
+        let one = *first_with.entry(plan.cells(GroupId(group))).or_insert(group);
         if one != group {
             first[group as usize] = one;
             shared[one as usize] = true;

@@ -1,4 +1,4 @@
-//! The report of auto: what was tried, what was taken, and what it cost.
+//! The report of auto: the algorithms that were tried, the choice, and the losses.
 
 use incrowd_core::text::{Block, thousands};
 use serde_json::{Value as Json, json};
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::improve::Metric;
 use crate::{AlgorithmReport, Outcome};
 
-/// A way of grouping that was tried.
+/// An algorithm that was tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Its name.
@@ -15,25 +15,26 @@ pub struct Candidate {
     pub loss: f64,
 }
 
-/// How the groups were found. Losses are the mean over all cells, columns weighted, a suppressed record losing all of its.
+/// The report of one run. Losses are means over all cells, multiplied by the importance of the
+/// columns. A suppressed record has the full loss in every cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AutoReport {
-    /// What was to be least.
+    /// The loss that was minimized.
     pub metric: Metric,
-    /// What was tried.
+    /// The algorithms that were tried.
     pub candidates: Vec<Candidate>,
     /// The candidate that was improved.
     pub taken: &'static str,
-    /// How many times all records were looked at to move them.
+    /// The number of rounds in which records were moved.
     pub rounds: u64,
-    /// How many looks at a row beside a group that took.
-    pub looks: u64,
-    /// The loss in the end.
+    /// The number of comparisons of a row with a group while records were moved.
+    pub comparisons: u64,
+    /// The final loss.
     pub loss: f64,
 }
 
 impl AutoReport {
-    /// What was found is not published after all, but what `mondrian` found.
+    /// Records that the result of `mondrian` is published instead.
     pub(super) fn back_to_mondrian(&mut self) {
         let mondrian = &self.candidates[0];
         (self.taken, self.loss, self.rounds) = (mondrian.name, mondrian.loss, 0);
@@ -56,7 +57,7 @@ impl AlgorithmReport for AutoReport {
             "tried": tried.collect::<Vec<_>>(),
             "taken": self.taken,
             "rounds": self.rounds,
-            "looks": self.looks,
+            "looks": self.comparisons,
             "loss": self.loss,
         })
     }

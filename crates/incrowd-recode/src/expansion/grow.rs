@@ -1,29 +1,30 @@
-//! Growing a group from a seed.
+//! The growth of a group from a seed.
 
 use super::frontier::Frontier;
 use super::growing::{GrowingGroup, GrowthContext};
-use super::line::PricedCell;
 use super::pool::Pool;
+use super::priced_column::PricedCell;
 
-/// Rows with different cells or values are tried up to so many at a step.
-const TRIED: usize = 16;
-/// So many points are looked at for one step.
-const LOOKED_AT: usize = 512;
+/// The greatest number of rows with different cells or values that are tried at a step.
+const MAX_TRIED: usize = 16;
+/// The greatest number of points that are scanned at a step.
+const MAX_POINTS: usize = 512;
 
-/// How groups are grown.
+/// The parameters of growth.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Growth {
-    /// After so many steps a group is helped, after twice as many it is given up.
+    /// After this many steps the corners of a group are changed, after twice as many it is given
+    /// up.
     pub(super) delta: u64,
-    /// Cells with a dead corner are never made, and nothing is helped.
+    /// Whether cells with a dead corner are never formed. Corners are then never changed.
     pub(super) skip_dead: bool,
 }
 
-/// What became of a seed.
+/// The result of growing a seed.
 pub(super) enum Grown {
     /// A group that every model admits.
     Admitted(GrowingGroup),
-    /// Nothing, and whether that was for a dead corner.
+    /// No group. `dead` is whether the reason was a dead corner.
     Stuck { dead: bool },
 }
 
@@ -34,8 +35,8 @@ struct Candidate {
 }
 
 impl Growth {
-    /// Grows a group from a seed, which is in no pool, taking rows from the pool. If it does not become what the models admit,
-    /// the pool is as before. `steps` counts expansions.
+    /// Grows a group from a seed, which must not be in the pool, with rows of the pool. If the
+    /// models do not admit the result, the pool is unchanged. `steps` counts expansions.
     pub(super) fn grow(
         &self,
         context: &GrowthContext<'_>,
@@ -56,8 +57,10 @@ impl Growth {
                 if taken >= 2 * self.delta {
                     break;
                 }
-                let Some((row, admitted)) = self.choose(context, pool, &mut frontier, &group, &tabu) else {
-                    // Where dead corners are never made, nothing but they can have kept every row away.
+                let Some((row, admitted)) =
+                    self.choose(context, pool, &mut frontier, &group, &tabu)
+                else {
+                    // If dead corners are never formed, only they can have excluded all rows.
                     cornered = self.skip_dead && !pool.is_empty();
                     break;
                 };
@@ -69,10 +72,11 @@ impl Growth {
                     return Grown::Admitted(group);
                 }
                 if taken >= self.delta && !self.skip_dead {
-                    if self.help(context, pool, &mut group, &mut tabu) {
+                    if self.change_corners(context, pool, &mut group, &mut tabu) {
                         return Grown::Admitted(group);
                     }
-                    // A row may have left the group.
+                    // A row may have left the group, so the bounds of the queue are no longer
+                    // valid.
                     frontier = Frontier::new(pool);
                 }
             }
@@ -81,7 +85,7 @@ impl Growth {
         Grown::Stuck { dead: cornered || context.is_dead(&group.cells) }
     }
 
-    /// The row to add, and whether the group is then admitted.
+    /// Returns the row to add, and whether the group is then admitted.
     fn choose(
         &self,
         context: &GrowthContext<'_>,
@@ -93,18 +97,20 @@ impl Growth {
         let seed = context.data.quasi_codes(group.rows[0] as usize);
         let next = pool.next_values(&group.cells, seed);
         let mut candidates: Vec<(f64, bool, u32, Candidate)> = Vec::new();
-        let (mut looked_at, mut last, mut dead) = (0, f64::NEG_INFINITY, None::<(Vec<PricedCell>, bool)>);
-        let mut kinds = 0;
-        // A group that one row cannot complete takes the cheapest row, and nothing needs to be tried.
+        let (mut scanned, mut last, mut dead) =
+            (0, f64::NEG_INFINITY, None::<(Vec<PricedCell>, bool)>);
+        let mut new_values = 0;
+        // If one row cannot complete the group, the cheapest row is taken without trying others.
         let completes = context.may_complete(group);
-        frontier.offers(pool, group, &next, &mut |offer| {
-            looked_at += 1;
-            let enough = if completes { kinds >= TRIED } else { last > f64::NEG_INFINITY };
-            if looked_at > LOOKED_AT || enough && offer.loss > last {
+        frontier.visit_cheapest(pool, group, &next, &mut |offer| {
+            scanned += 1;
+            let enough = if completes { new_values >= MAX_TRIED } else { last > f64::NEG_INFINITY };
+            if scanned > MAX_POINTS || enough && offer.loss > last {
                 return false;
             }
             if self.skip_dead && offer.cells != group.cells {
-                let known = dead.as_ref().filter(|(cells, _)| *cells == offer.cells).map(|(_, dead)| *dead);
+                let known =
+                    dead.as_ref().filter(|(cells, _)| *cells == offer.cells).map(|(_, dead)| *dead);
                 let is_dead = known.unwrap_or_else(|| context.is_dead(&offer.cells));
                 dead = Some((offer.cells.clone(), is_dead));
                 if is_dead {
@@ -114,9 +120,9 @@ impl Growth {
             for &row in pool.rows_at(offer.point).iter().filter(|row| !tabu.contains(row)) {
                 last = offer.loss;
                 let known = !context.is_new(group, row);
-                kinds += usize::from(!known);
+                new_values += usize::from(!known);
                 let candidate = Candidate { row, cells: offer.cells.clone() };
-                candidates.push((offer.loss, known, pool.turn[row as usize], candidate));
+                candidates.push((offer.loss, known, pool.seed_order[row as usize], candidate));
             }
             true
         });
@@ -136,30 +142,30 @@ impl Growth {
                 return Some((candidate.row, true));
             }
             tried.push(candidate);
-            if tried.len() == TRIED {
+            if tried.len() == MAX_TRIED {
                 break;
             }
         }
         candidates.first().map(|(_, _, _, candidate)| (candidate.row, false))
     }
 
-    /// Adds a row that is no outlier and becomes a corner; if there is none, the row that makes most of the present corners
-    /// leaves. True if the group is then admitted.
-    fn help(
+    /// Adds a row that is no outlier and becomes a corner. If there is none, removes the row that
+    /// defines most of the present corners. Returns whether the group is then admitted.
+    fn change_corners(
         &self,
         context: &GrowthContext<'_>,
         pool: &mut Pool<'_>,
         group: &mut GrowingGroup,
         tabu: &mut Vec<u32>,
     ) -> bool {
-        let wanted = |row: u32| !tabu.contains(&row) && !context.stands_out(row, false);
+        let wanted = |row: u32| !tabu.contains(&row) && !context.is_outlier(row, false);
         if let Some(row) = pool.outside(group, &wanted) {
             pool.take(row);
             context.add(group, row);
             return context.admits(group);
         }
         let codes = |row: u32| context.data.quasi_codes(row as usize);
-        let width = context.lines.len();
+        let width = context.columns.len();
         let ends: Vec<(u32, u32)> = (0..width)
             .map(|q| {
                 let own = || group.rows.iter().map(|&row| codes(row)[q]);
@@ -167,11 +173,15 @@ impl Growth {
             })
             .collect();
         let extreme = |row: u32| {
-            codes(row).iter().zip(&ends).filter(|(code, (lo, hi))| *code == lo || *code == hi).count()
+            codes(row)
+                .iter()
+                .zip(&ends)
+                .filter(|(code, (lo, hi))| *code == lo || *code == hi)
+                .count()
         };
         let others = group.rows[1..].iter().copied();
-        let Some(leaving) =
-            others.max_by_key(|&row| (extreme(row), std::cmp::Reverse(pool.turn[row as usize])))
+        let Some(leaving) = others
+            .max_by_key(|&row| (extreme(row), std::cmp::Reverse(pool.seed_order[row as usize])))
         else {
             return false;
         };
@@ -191,7 +201,7 @@ mod tests {
     use incrowd_core::model::Promise;
     use incrowd_core::{ColumnSpec, Dataset, Folded, HierarchySpec, SensitiveSpec, Value};
 
-    /// Figure 1 of `wang2009`; the fold's rows are tuples, counted from 0.
+    /// Figure 1 of `wang2009`. The rows of the fold are tuples, counted from 0.
     fn figure_1() -> Dataset {
         let records = [
             ["20", "F", "6006", "20"],
@@ -212,11 +222,12 @@ mod tests {
         let gender = HierarchySpec::Arx { name: "gender".into(), text: "M;*\nF;*\n".into() };
         let gender = ColumnSpec { hierarchy: Some(gender), ..ColumnSpec::default() };
         let numeric = ColumnSpec::default();
-        Dataset::encode(folded, &[&numeric, &gender, &numeric], &[&SensitiveSpec::default()], "?").unwrap()
+        Dataset::encode(folded, &[&numeric, &gender, &numeric], &[&SensitiveSpec::default()], "?")
+            .unwrap()
     }
 
-    /// Tuples 1, 2 and 3 are not plain; of those that make them so, tuple 5 loses least. The paper picks 7, against its own
-    /// formula.
+    /// Tuples 1, 2 and 3 are not plain. Of the tuples that make them plain, tuple 5 has the least
+    /// loss. The paper chooses 7, in contradiction to its own formula.
     #[test]
     fn example_7_1_chooses_tuple_5() {
         let data = figure_1();
@@ -226,7 +237,8 @@ mod tests {
             ("d", Value::Real(0.6)),
             ("distance_attributes", Value::Words(vec!["Age".into()])),
         ];
-        let promise = Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
+        let promise =
+            Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
         let models = [promise.model.bind(&data).unwrap()];
         let context = GrowthContext::new(&data, &models);
         let row = |tuple: u32| data.row_of_fold(tuple).unwrap().0;
@@ -235,16 +247,19 @@ mod tests {
             let others = (0..3).filter(|tuple| *tuple != seed).map(row);
             let own = codes(seed);
             let seed = row(seed);
-            let group = context.group(&[seed].into_iter().chain(others).collect::<Vec<u32>>()).unwrap();
+            let group =
+                context.group(&[seed].into_iter().chain(others).collect::<Vec<u32>>()).unwrap();
             assert!(!context.admits(&group));
             assert!((group.loss() - 1.411_255_411_255_411_2).abs() < 1e-12);
             let pool = Pool::new(&context, &[3, 4, 6, 7, 8].map(row));
             let next = pool.next_values(&group.cells, own);
-            // Age 30; M or F, whichever the seed has; zip code 6010, which lies inside.
+            // Age 30; M or F, as in the seed; zip code 6010, which is inside the cell.
             assert_eq!(next, [Some(codes(3)[0]), Some(own[1]), Some(codes(4)[2])]);
-            for (tuple, loss) in
-                [(3, 2.114_718_614_718_614_6), (4, 1.887_445_887_445_887_5), (6, 2.454_545_454_545_454_6)]
-            {
+            for (tuple, loss) in [
+                (3, 2.114_718_614_718_614_6),
+                (4, 1.887_445_887_445_887_5),
+                (6, 2.454_545_454_545_454_6),
+            ] {
                 let cells = context.cells_with(&group.cells, codes(tuple));
                 assert!(context.admits_with(&group, row(tuple), &cells));
                 assert!((cells.iter().map(|cell| cell.loss).sum::<f64>() - loss).abs() < 1e-12);

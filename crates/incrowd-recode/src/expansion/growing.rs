@@ -1,4 +1,4 @@
-//! Groups that are growing, and the table, cells and models they are judged by.
+//! Growing groups, and the table, cells and models by which they are checked.
 
 use std::cell::RefCell;
 
@@ -8,9 +8,9 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::outlier::{Forced, Outliers};
 use incrowd_core::{Code, Dataset, GroupSummary, Progress, Region};
 
-use super::line::{Line, PricedCell};
+use super::priced_column::{PricedCell, PricedColumn};
 
-/// Rows that stand together.
+/// A group that is growing.
 #[derive(Clone, Debug)]
 pub(super) struct GrowingGroup {
     pub(super) rows: Vec<u32>,
@@ -20,62 +20,67 @@ pub(super) struct GrowingGroup {
 }
 
 impl GrowingGroup {
-    /// What one record of the group loses.
+    /// Returns the loss of one record of the group.
     pub(super) fn loss(&self) -> f64 {
         self.cells.iter().map(|cell| cell.loss).sum()
     }
 }
 
-/// The table, its lines and the models.
+/// The table, its columns and the models.
 pub(super) struct GrowthContext<'a> {
     pub(super) data: &'a Dataset,
-    pub(super) lines: Vec<Line<'a>>,
+    pub(super) columns: Vec<PricedColumn<'a>>,
     models: &'a [Box<dyn BoundModel>],
-    /// The outliers each model knows.
+    /// The outliers of each model that defines outliers.
     outliers: Vec<&'a Outliers>,
-    /// Sensitive columns some model looks at.
+    /// The sensitive columns that a model depends on.
     watched: Vec<usize>,
     sets: bool,
-    /// Which cells are known to be hopeless, or not.
+    /// A cache of cells and whether no group with them is ever admitted.
     dead: RefCell<HashMap<Box<[u32]>, bool, FixedState>>,
 }
 
-/// So many cells are remembered.
-const KNOWN: usize = 1 << 20;
+/// The greatest number of cells in the cache.
+const MAX_KNOWN: usize = 1 << 20;
 
 impl<'a> GrowthContext<'a> {
     pub(super) fn new(data: &'a Dataset, models: &'a [Box<dyn BoundModel>]) -> GrowthContext<'a> {
-        let lines: Vec<Line<'a>> = data.quasi().iter().map(Line::new).collect();
-        let mut watched: Vec<usize> = models.iter().filter_map(|model| model.looks_at()).collect();
+        let columns: Vec<PricedColumn<'a>> = data.quasi().iter().map(PricedColumn::new).collect();
+        let mut watched: Vec<usize> =
+            models.iter().filter_map(|model| model.sensitive_column()).collect();
         watched.sort_unstable();
         watched.dedup();
         let outliers = models.iter().filter_map(|model| model.outliers()).collect();
-        let sets = lines.iter().any(Line::publishes_sets);
-        GrowthContext { data, lines, models, outliers, watched, sets, dead: RefCell::default() }
+        let sets = columns.iter().any(PricedColumn::publishes_sets);
+        GrowthContext { data, columns, models, outliers, watched, sets, dead: RefCell::default() }
     }
 
-    /// How many records cannot be kept, if some model knows outliers.
+    /// Returns the number of records that must be suppressed, if a model defines outliers.
     pub(super) fn forced(&self, progress: &dyn Progress) -> Option<Forced> {
         if !self.outliers.is_empty() {
             progress.step("looking for outliers", None);
         }
-        let known = self.models.iter().filter_map(|m| m.outliers().map(|o| (o, m.asks_corners())));
+        let known =
+            self.models.iter().filter_map(|m| m.outliers().map(|o| (o, m.checks_corners())));
         Forced::of(&known.collect::<Vec<_>>(), self.data)
     }
 
-    /// The outliers the models know.
+    /// Returns the outliers of the models.
     pub(super) fn outliers(&self) -> &[&'a Outliers] {
         &self.outliers
     }
 
-    /// Whether a row is an outlier to some model, by its sensitive value alone if `global`.
-    pub(super) fn stands_out(&self, row: u32, global: bool) -> bool {
+    /// Returns whether a row is an outlier of some model. With `global`, only by its sensitive
+    /// value.
+    pub(super) fn is_outlier(&self, row: u32, global: bool) -> bool {
         use incrowd_core::outlier::Standing;
         let row = row as usize;
-        self.outliers.iter().any(|o| o.is_global_row(row) || !global && o.standing(row) != Standing::Ordinary)
+        self.outliers
+            .iter()
+            .any(|o| o.is_global_row(row) || !global && o.standing(row) != Standing::Ordinary)
     }
 
-    /// How many records or values a group has at least.
+    /// Returns the least number of records or values of a group.
     pub(super) fn least(&self) -> u64 {
         self.models
             .iter()
@@ -89,15 +94,21 @@ impl<'a> GrowthContext<'a> {
 
     pub(super) fn single(&self, row: u32) -> GrowingGroup {
         let codes = self.data.quasi_codes(row as usize);
-        let cells = self.lines.iter().zip(codes).map(|(line, &code)| line.cell(code, code)).collect();
+        let cells =
+            self.columns.iter().zip(codes).map(|(column, &code)| column.cell(code, code)).collect();
         let mut summary = GroupSummary::empty(self.data.sensitive().len());
         summary.add_row(self.data, row as usize);
         GrowingGroup { rows: vec![row], cells, summary }
     }
 
-    /// The cells of a group that also has a row with these codes.
+    /// Returns the cells of a group that also contains a row with these codes.
     pub(super) fn cells_with(&self, cells: &[PricedCell], codes: &[u32]) -> Vec<PricedCell> {
-        self.lines.iter().zip(cells).zip(codes).map(|((line, &cell), &code)| line.with(cell, code)).collect()
+        self.columns
+            .iter()
+            .zip(cells)
+            .zip(codes)
+            .map(|((column, &cell), &code)| column.with(cell, code))
+            .collect()
     }
 
     pub(super) fn add(&self, group: &mut GrowingGroup, row: u32) {
@@ -107,7 +118,7 @@ impl<'a> GrowthContext<'a> {
         group.rows.push(row);
     }
 
-    /// The group of these rows, from scratch.
+    /// Computes the group of these rows.
     pub(super) fn group(&self, rows: &[u32]) -> Option<GrowingGroup> {
         let (&first, rest) = rows.split_first()?;
         let mut group = self.single(first);
@@ -116,48 +127,50 @@ impl<'a> GrowthContext<'a> {
     }
 
     pub(super) fn merged(&self, a: &GrowingGroup, b: &GrowingGroup) -> GrowingGroup {
-        let cells = self.lines.iter().zip(&a.cells).zip(&b.cells);
-        let cells = cells.map(|((line, &a), &b)| line.both(a, b)).collect();
+        let cells = self.columns.iter().zip(&a.cells).zip(&b.cells);
+        let cells = cells.map(|((column, &a), &b)| column.union(a, b)).collect();
         let mut summary = a.summary.clone();
         summary.merge(&b.summary);
         GrowingGroup { rows: [a.rows.as_slice(), &b.rows].concat(), cells, summary }
     }
 
-    /// Whether one more row might give the group as many values as every model asks for.
+    /// Returns whether one more row might give the group as many values as every model requires.
     pub(super) fn may_complete(&self, group: &GrowingGroup) -> bool {
         self.models.iter().all(|model| {
-            let values =
-                model.looks_at().map(|column| group.summary.sensitive[column].entries().len() as u64);
+            let values = model
+                .sensitive_column()
+                .map(|column| group.summary.sensitive[column].entries().len() as u64);
             values.is_none_or(|values| values + 1 >= model.least_values())
         })
     }
 
-    /// Whether a row has a value of a watched column that the group lacks.
+    /// Returns whether a row has a value of a watched column that the group lacks.
     pub(super) fn is_new(&self, group: &GrowingGroup, row: u32) -> bool {
         let codes = self.data.sensitive_codes(row as usize);
         self.watched.iter().any(|&column| group.summary.sensitive[column].get(codes[column]) == 0)
     }
 
-    /// Whether two rows have the same values of all watched columns.
+    /// Returns whether two rows have the same values in all watched columns.
     pub(super) fn same_values(&self, a: u32, b: u32) -> bool {
         let (a, b) = (self.data.sensitive_codes(a as usize), self.data.sensitive_codes(b as usize));
         self.watched.iter().all(|&column| a[column] == b[column])
     }
 
     fn region(&self, cells: &[PricedCell], rows: &[u32]) -> Region {
-        let extent = |(q, line): (usize, &Line<'_>)| {
+        let extent = |(q, column): (usize, &PricedColumn<'_>)| {
             let mut values: Vec<Code> = Vec::new();
-            if line.publishes_sets() {
+            if column.publishes_sets() {
                 values.extend(rows.iter().map(|&row| Code(self.data.quasi_codes(row as usize)[q])));
                 values.sort_unstable();
                 values.dedup();
             }
-            line.extent(cells[q], &values)
+            column.extent(cells[q], &values)
         };
-        Region { extents: self.lines.iter().enumerate().map(extent).collect() }
+        Region { extents: self.columns.iter().enumerate().map(extent).collect() }
     }
 
-    /// Whether no group with these cells is ever admitted, as where everybody at a corner is an outlier whatever the value.
+    /// Returns whether no group with these cells is ever admitted, for example because all people
+    /// at a corner are outliers with any value.
     pub(super) fn is_dead(&self, cells: &[PricedCell]) -> bool {
         if self.outliers.is_empty() {
             return false;
@@ -169,33 +182,35 @@ impl<'a> GrowthContext<'a> {
         let region = self.region(cells, &[]);
         let dead = self.models.iter().any(|model| model.hopeless(&region));
         let mut known = self.dead.borrow_mut();
-        if known.len() >= KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         known.insert(key, dead);
         dead
     }
 
-    /// Whether every model admits the group.
+    /// Returns whether every model admits the group.
     pub(super) fn admits(&self, group: &GrowingGroup) -> bool {
-        self.asks(&group.summary, &group.cells, &group.rows)
+        self.all_admit(&group.summary, &group.cells, &group.rows)
     }
 
-    /// Whether every model admits the group with one more row, which widens its cells to these.
+    /// Returns whether every model admits the group with one more row, which widens its cells to
+    /// these.
     pub(super) fn admits_with(&self, group: &GrowingGroup, row: u32, cells: &[PricedCell]) -> bool {
         let mut summary = group.summary.clone();
         summary.add_row(self.data, row as usize);
         if self.sets {
             let rows = [group.rows.as_slice(), &[row]].concat();
-            return self.asks(&summary, cells, &rows);
+            return self.all_admit(&summary, cells, &rows);
         }
-        self.asks(&summary, cells, &[])
+        self.all_admit(&summary, cells, &[])
     }
 
-    fn asks(&self, summary: &GroupSummary, cells: &[PricedCell], rows: &[u32]) -> bool {
+    fn all_admit(&self, summary: &GroupSummary, cells: &[PricedCell], rows: &[u32]) -> bool {
         let enough = |model: &dyn BoundModel| {
-            let values =
-                model.looks_at().map_or(u64::MAX, |column| summary.sensitive[column].entries().len() as u64);
+            let values = model
+                .sensitive_column()
+                .map_or(u64::MAX, |column| summary.sensitive[column].entries().len() as u64);
             values >= model.least_values() && summary.records >= model.least_records().unwrap_or(0)
         };
         if !self.models.iter().all(|model| enough(&**model)) {
@@ -208,10 +223,10 @@ impl<'a> GrowthContext<'a> {
         self.models.iter().all(|model| model.admits(&summary).holds)
     }
 
-    /// The text-like identity of a group's cells: groups that share it are one group to a reader.
-    pub(super) fn looks(&self, group: &GrowingGroup) -> Vec<Vec<u32>> {
-        let look = |(q, cell): (usize, &PricedCell)| {
-            if !self.lines[q].publishes_sets() {
+    /// Returns a key of a group's cells. A reader sees groups with equal keys as one group.
+    pub(super) fn cell_key(&self, group: &GrowingGroup) -> Vec<Vec<u32>> {
+        let codes = |(q, cell): (usize, &PricedCell)| {
+            if !self.columns[q].publishes_sets() {
                 return vec![cell.lo, cell.hi];
             }
             let mut set: Vec<u32> =
@@ -220,6 +235,6 @@ impl<'a> GrowthContext<'a> {
             set.dedup();
             set
         };
-        group.cells.iter().enumerate().map(look).collect()
+        group.cells.iter().enumerate().map(codes).collect()
     }
 }

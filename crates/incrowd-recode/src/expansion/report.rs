@@ -1,4 +1,5 @@
-//! What an expansion did, for the data owner: counts of outliers and removals describe people who were left out.
+//! The report of an expansion, for the data owner only: the counts of outliers and suppressed
+//! records describe people who are not published.
 
 use incrowd_core::outlier::Forced;
 use incrowd_core::text::{Block, thousands};
@@ -6,32 +7,33 @@ use serde_json::{Value as Json, json};
 
 use crate::{AlgorithmReport, Outcome};
 
-/// How a release by expansion came about, in records.
+/// Statistics of one run, in records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpansionReport {
     /// The algorithm's name.
     pub algorithm: &'static str,
-    /// Outliers, and how many records no algorithm can keep; `None` if no model knows outliers.
+    /// Outliers, and the number of records that every algorithm must suppress. `None` if no model
+    /// defines outliers.
     pub forced: Option<Forced>,
     /// Records that grew into no group at first.
     pub residues: u64,
-    /// Those of them whose cells had a dead corner when they were given up.
+    /// The number of these whose cells had a dead corner when they were given up.
     pub dead_ends: u64,
     /// Groups before residues joined them.
     pub grown_groups: u64,
     /// Records in those groups.
     pub grown_records: u64,
-    /// Records left out as global outliers.
+    /// Records suppressed as global outliers.
     pub removed_global: u64,
-    /// Records left out as local outliers before anything was grown.
+    /// Records suppressed as local outliers before any group was grown.
     pub removed_local: u64,
-    /// Records left out because they fit into no group.
+    /// Records suppressed because they fit into no group.
     pub removed_residues: u64,
-    /// Groups.
+    /// The final number of groups.
     pub groups: u64,
-    /// How often a row was added to a group under way.
+    /// The number of times a row was added to a growing group.
     pub expansions: u64,
-    /// How many boxes and corners were looked at.
+    /// The number of boxes and corners that were checked.
     pub looked: u64,
 }
 
@@ -63,15 +65,15 @@ impl AlgorithmReport for ExpansionReport {
         if let Some(forced) = &self.forced {
             text.push(Block::line(format!("outliers {}", forced_in_words(forced))));
             text.push(Block::line(format!(
-                "before   at least {} of {} records have to be left out, whatever the algorithm{}",
+                "before   at least {} of {} records must be suppressed with any algorithm{}",
                 thousands(forced.removals()),
                 thousands(outcome.records),
                 if forced.all_decided { "" } else { " (a bound: not every outlier was settled)" }
             )));
         }
         text.push(Block::line(format!(
-            "growing  {} groups by {} expansions; {} records grew into none at first, {} of them for a dead corner; {} boxes \
-             and corners looked at",
+            "growing  {} groups by {} expansions; {} records grew into no group at first, {} of \
+             them because of a dead corner; {} boxes and corners checked",
             thousands(self.grown_groups),
             thousands(self.expansions),
             thousands(self.residues),
@@ -79,7 +81,8 @@ impl AlgorithmReport for ExpansionReport {
             thousands(self.looked)
         )));
         text.push(Block::line(format!(
-            "after    {} records left out: {} global outliers, {} local outliers before growing, {} that fit into no group",
+            "after    {} records suppressed: {} global outliers, {} local outliers before growing, \
+             {} that fit into no group",
             thousands(self.removed_global + self.removed_local + self.removed_residues),
             thousands(self.removed_global),
             thousands(self.removed_local),
@@ -89,7 +92,7 @@ impl AlgorithmReport for ExpansionReport {
     }
 }
 
-/// Outliers, and how many of them no algorithm can keep, as JSON.
+/// Returns the outliers, and the number of them that every algorithm must suppress, as JSON.
 pub fn forced_json(forced: &Forced) -> Json {
     json!({
         "global": forced.outliers.global,
@@ -100,7 +103,7 @@ pub fn forced_json(forced: &Forced) -> Json {
     })
 }
 
-/// How many outliers there are, in words.
+/// Returns the numbers of outliers in words.
 pub fn forced_in_words(forced: &Forced) -> String {
     format!(
         "{} global, {} local, {} of which may fit into a plain group",

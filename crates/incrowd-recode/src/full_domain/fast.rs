@@ -1,15 +1,18 @@
-//! The search `fast`: the same answer as Incognito's with far fewer checks, each of which costs less.
+//! The search `fast`: finds the same nodes as Incognito with far fewer and cheaper checks.
 //!
-//! Paper: `kohlmayer2012` (Flash), the idea: walk up the lattice along paths of nodes whose verdict is not known yet, search
-//! each path by halves for the first node that keeps the promises, and let every verdict speak for all nodes above or below.
+//! Paper: `kohlmayer2012` (Flash). The idea is to follow paths upwards through nodes without a
+//! verdict, to find the first valid node of each path by bisection, and to apply every verdict to
+//! all nodes above or below.
 //!
-//! Where we differ: paths stay within a [grouping](super::outer_grouping). Groupings whose outer columns fail by themselves are never made;
-//! which those are is found by the same search over the outer columns alone. The others are searched in order of the sum of
-//! their levels, those of one sum side by side; what a grouping knows to hold is known of the groupings above it. So what is
-//! checked does not depend on the number of threads. A grouping is rolled up from one just below it, or if there is none from
-//! one with only the columns of most values raised, which others share.
-//! The best node is found among *all* that keep the promises: where suppression makes a metric fall on the way up, nodes are
-//! priced too that are known to hold, unless the least they can cost is more than the best known so far.
+//! Differences from the paper: paths stay within a [grouping](super::outer_grouping). Groupings
+//! whose outer columns alone violate the models are skipped; the same search over the outer columns
+//! finds them. The others are searched in order of the sum of their levels, those of one sum in
+//! parallel. A valid node of a grouping is also valid in the groupings above it. So the set of
+//! checked nodes does not depend on the number of threads. A grouping is rolled up from one just
+//! below it or, if there is none, from a shared one in which only the columns with most values are
+//! raised. The best node is the best of *all* valid nodes. If suppression makes the metric decrease
+//! upwards, nodes that are known to be valid are priced too, unless their lower bound exceeds the
+//! best cost so far.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,20 +20,22 @@ use std::sync::Arc;
 use incrowd_core::{Error, Progress, Result, Silent};
 use rayon::prelude::*;
 
-use super::Known;
-use super::check::{Checker, Outcome};
+use super::SearchResult;
+use super::check::{Checker, NodeOutcome};
 use super::key::Key;
 use super::lattice::{Lattice, Node};
 use super::outer_grouping::{ColumnSplit, OuterGrouping};
 use super::price::Metric;
 
-/// Sheets are kept for those above them up to this many bytes, twice.
-const KEPT_BYTES: usize = 512 << 20;
+/// The greatest size of the groupings kept for those above them, in bytes, and of the starting
+/// groupings.
+const MAX_KEPT_BYTES: usize = 512 << 20;
 
-/// How many groupings are searched side by side. Always the same, so that what is checked does not depend on the threads.
-const SIDE_BY_SIDE: usize = 16;
+/// The number of groupings that are searched in parallel. It is constant, so that the set of
+/// checked nodes does not depend on the number of threads.
+const BATCH: usize = 16;
 
-/// What is known of a node's promises.
+/// The verdict on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tag {
     Unknown,
@@ -38,91 +43,102 @@ enum Tag {
     Fails,
 }
 
-/// What is known of a grouping's nodes.
+/// The verdicts on the nodes of a grouping.
 struct Verdicts {
     tags: Vec<Tag>,
-    outcomes: BTreeMap<Node, Outcome>,
-    /// For metrics of sizes, what the nodes cost at least.
+    outcomes: BTreeMap<Node, NodeOutcome>,
+    /// For metrics of sizes: lower bounds of the costs of the nodes.
     floors: Vec<f64>,
     checked: u64,
 }
 
-/// A grouping that was searched.
-struct Visited<K> {
-    /// Not there if it took too much room.
+/// A grouping after its search.
+struct SearchedGrouping<K> {
+    /// `None` if it takes too much memory.
     grouping: Option<Arc<OuterGrouping<K>>>,
     verdicts: Verdicts,
 }
 
-/// Finds out of every node whether it keeps the promises, which must be monotone, and what those cost that may be the best.
+/// Determines for every node whether it satisfies the models, and the cost of the nodes that may be
+/// the best. The verdicts must be monotone.
 pub(super) fn search<K: Key>(
     checker: &Checker<'_, K>,
     metric: Metric,
     progress: &dyn Progress,
-) -> Result<Known> {
+) -> Result<SearchResult> {
     let columns: Vec<usize> = (0..checker.column_levels.len()).collect();
     explore(checker, &columns, Some(metric), progress)
 }
 
-/// The same for some of the columns; without a metric nothing is priced.
+/// Searches a subset of the columns. Without a metric, no costs are computed.
 fn explore<K: Key>(
     checker: &Checker<'_, K>,
     columns: &[usize],
     metric: Option<Metric>,
     progress: &dyn Progress,
-) -> Result<Known> {
-    let levels = columns.iter().map(|&column| checker.column_levels[column].levels() as u32).collect();
+) -> Result<SearchResult> {
+    let levels =
+        columns.iter().map(|&column| checker.column_levels[column].levels() as u32).collect();
     let divided = Lattice::new(levels).zip(ColumnSplit::new(checker, columns));
-    let (lattice, split) = divided.ok_or_else(|| Error::bug("a part is larger than the whole"))?;
-    let mut known = Known { satisfies: vec![false; lattice.len()], outcomes: BTreeMap::new(), checked: 0 };
+    let (lattice, split) =
+        divided.ok_or_else(|| Error::bug("a subset of columns has too many levels"))?;
+    let mut known = SearchResult {
+        satisfies: vec![false; lattice.len()],
+        outcomes: BTreeMap::new(),
+        checked: 0,
+    };
     let mut open = vec![true];
     if !split.outer.is_empty() {
         let outer = explore(checker, &split.outer, None, &Silent)?;
         (open, known.checked) = (outer.satisfies, outer.checked);
     }
     let mut best = f64::INFINITY;
-    let mut below: BTreeMap<Node, Visited<K>> = BTreeMap::new();
-    let mut stones = Stones::new(checker, &split);
+    let mut below: BTreeMap<Node, SearchedGrouping<K>> = BTreeMap::new();
+    let mut starting = StartingGroupings::new(checker, &split);
     for outers in split.outers.by_height() {
         let (outers, closed): (Vec<Node>, Vec<Node>) =
             outers.into_iter().partition(|node| open[node.index()]);
         progress.advance((closed.len() * split.inners.len()) as u64);
         let mut next = BTreeMap::new();
         let mut bytes = 0;
-        for outers in outers.chunks(SIDE_BY_SIDE) {
+        for outers in outers.chunks(BATCH) {
             let mut sources = Vec::with_capacity(outers.len());
             for &outer in outers {
                 let under = split.outers.below(outer);
-                let under = under.filter_map(|node| Some((node, below.get(&node)?.grouping.clone()?)));
+                let under =
+                    under.filter_map(|node| Some((node, below.get(&node)?.grouping.clone()?)));
                 let source = under.min_by_key(|(_, grouping)| grouping.rows());
-                sources.push(source.unwrap_or_else(|| stones.below(outer)));
+                sources.push(source.unwrap_or_else(|| starting.below(outer)));
             }
-            let visit = |(&outer, (from, source)): (&Node, &(Node, Arc<OuterGrouping<K>>))| {
+            let search = |(&outer, (from, source)): (&Node, &(Node, Arc<OuterGrouping<K>>))| {
                 let grouping = source.rolled_up(checker, &split, *from, outer);
                 let under = split.outers.below(outer);
                 let under = under.filter_map(|node| Some(&below.get(&node)?.verdicts));
-                let mut visit = Visit { checker, split: &split, grouping: &grouping, outer, best };
-                let verdicts = visit.run(metric, under);
+                let mut search =
+                    GroupingSearch { checker, split: &split, grouping: &grouping, outer, best };
+                let verdicts = search.run(metric, under);
                 progress.advance(split.inners.len() as u64);
                 (grouping, verdicts)
             };
-            let visited: Vec<(OuterGrouping<K>, Verdicts)> =
-                outers.par_iter().zip(&sources).map(visit).collect();
-            for (&outer, (grouping, verdicts)) in outers.iter().zip(visited) {
+            let searched: Vec<(OuterGrouping<K>, Verdicts)> =
+                outers.par_iter().zip(&sources).map(search).collect();
+            for (&outer, (grouping, verdicts)) in outers.iter().zip(searched) {
                 for inner in split.inners.nodes() {
                     let vector = split.vector(outer, inner);
                     let levels: Vec<u8> = columns.iter().map(|&column| vector[column]).collect();
                     let node = lattice.node(&levels);
                     known.satisfies[node.index()] = verdicts.tags[inner.index()] == Tag::Holds;
-                    if let Some(&outcome) = verdicts.outcomes.get(&inner).filter(|_| metric.is_some()) {
+                    if let Some(&outcome) =
+                        verdicts.outcomes.get(&inner).filter(|_| metric.is_some())
+                    {
                         best = best.min(outcome.value);
                         known.outcomes.insert(node, outcome);
                     }
                 }
                 known.checked += verdicts.checked;
                 bytes += grouping.bytes();
-                let grouping = (bytes <= KEPT_BYTES).then(|| Arc::new(grouping));
-                next.insert(outer, Visited { grouping, verdicts });
+                let grouping = (bytes <= MAX_KEPT_BYTES).then(|| Arc::new(grouping));
+                next.insert(outer, SearchedGrouping { grouping, verdicts });
             }
         }
         below = next;
@@ -130,62 +146,73 @@ fn explore<K: Key>(
     Ok(known)
 }
 
-/// Sheets in which only the first outer columns, those of most values, have been raised.
-struct Stones<'a, K> {
+/// Groupings in which only the first outer columns, those with most values, are raised.
+struct StartingGroupings<'a, K> {
     checker: &'a Checker<'a, K>,
     split: &'a ColumnSplit,
-    /// The outer columns by their number of values, the most first.
+    /// The outer columns in descending order of their numbers of values.
     order: Vec<usize>,
     kept: BTreeMap<Node, Arc<OuterGrouping<K>>>,
     bytes: usize,
 }
 
-impl<'a, K: Key> Stones<'a, K> {
+impl<'a, K: Key> StartingGroupings<'a, K> {
     fn new(checker: &'a Checker<'a, K>, split: &'a ColumnSplit) -> Self {
         let mut order: Vec<usize> = (0..split.outer.len()).collect();
         order.sort_by_key(|&i| std::cmp::Reverse(checker.column_levels[split.outer[i]].classes(0)));
         let bottom = Arc::new(OuterGrouping::bottom(checker, split));
-        Stones { checker, split, order, kept: BTreeMap::from([(Node(0), bottom)]), bytes: 0 }
+        StartingGroupings {
+            checker,
+            split,
+            order,
+            kept: BTreeMap::from([(Node(0), bottom)]),
+            bytes: 0,
+        }
     }
 
-    /// A grouping below this node from which it is not far.
+    /// Returns a grouping that is not far below this node.
     fn below(&mut self, outer: Node) -> (Node, Arc<OuterGrouping<K>>) {
         let levels = self.split.outers.vector(outer);
         let mut raised = vec![0; levels.len()];
-        let mut stone = (Node(0), Arc::clone(&self.kept[&Node(0)]));
+        let mut nearest = (Node(0), Arc::clone(&self.kept[&Node(0)]));
         let most = self.order.len().saturating_sub(1);
         for &column in &self.order[..most] {
             raised[column] = levels[column];
             let node = self.split.outers.node(&raised);
-            if node == stone.0 {
+            if node == nearest.0 {
                 continue;
             }
             let grouping = self.kept.get(&node).cloned().unwrap_or_else(|| {
-                let grouping = Arc::new(stone.1.rolled_up(self.checker, self.split, stone.0, node));
-                if self.bytes + grouping.bytes() <= KEPT_BYTES {
+                let grouping =
+                    Arc::new(nearest.1.rolled_up(self.checker, self.split, nearest.0, node));
+                if self.bytes + grouping.bytes() <= MAX_KEPT_BYTES {
                     self.bytes += grouping.bytes();
                     self.kept.insert(node, Arc::clone(&grouping));
                 }
                 grouping
             });
-            stone = (node, grouping);
+            nearest = (node, grouping);
         }
-        stone
+        nearest
     }
 }
 
 /// The search of one grouping.
-struct Visit<'a, K> {
+struct GroupingSearch<'a, K> {
     checker: &'a Checker<'a, K>,
     split: &'a ColumnSplit,
     grouping: &'a OuterGrouping<K>,
     outer: Node,
-    /// The best cost that is known elsewhere.
+    /// The best cost found so far in other groupings.
     best: f64,
 }
 
-impl<K: Key> Visit<'_, K> {
-    fn run<'v>(&mut self, metric: Option<Metric>, below: impl Iterator<Item = &'v Verdicts>) -> Verdicts {
+impl<K: Key> GroupingSearch<'_, K> {
+    fn run<'v>(
+        &mut self,
+        metric: Option<Metric>,
+        below: impl Iterator<Item = &'v Verdicts>,
+    ) -> Verdicts {
         let inners = &self.split.inners;
         let mut verdicts = Verdicts {
             tags: vec![Tag::Unknown; inners.len()],
@@ -208,21 +235,21 @@ impl<K: Key> Visit<'_, K> {
         let heights = inners.by_height();
         for &start in heights.iter().flatten() {
             while verdicts.tags[start.index()] == Tag::Unknown {
-                self.halve(&path(inners, &verdicts, start), &mut verdicts);
+                self.bisect(&path(inners, &verdicts, start), &mut verdicts);
             }
         }
         match metric {
-            Some(metric) if !self.checker.cost_grows() && metric.of_sizes() => {
+            Some(metric) if !self.checker.is_cost_monotone() && metric.of_sizes() => {
                 self.price_sizes(&heights, &mut verdicts)
             }
-            Some(_) if !self.checker.cost_grows() => self.price_cells(&mut verdicts),
+            Some(_) if !self.checker.is_cost_monotone() => self.price_cells(&mut verdicts),
             _ => {}
         }
         verdicts
     }
 
-    /// Searches a path by halves.
-    fn halve(&mut self, path: &[Node], verdicts: &mut Verdicts) {
+    /// Finds the first valid node of a path by bisection.
+    fn bisect(&mut self, path: &[Node], verdicts: &mut Verdicts) {
         let (mut lo, mut hi) = (0, path.len());
         while lo < hi {
             let middle = (lo + hi) / 2;
@@ -247,29 +274,31 @@ impl<K: Key> Visit<'_, K> {
         outcome.is_some()
     }
 
-    /// Prices nodes in the order of what they would cost without suppression.
+    /// Prices nodes in the order of their costs without suppression, which are lower bounds.
     fn price_cells(&mut self, verdicts: &mut Verdicts) {
-        let open =
-            |node: &Node| verdicts.tags[node.index()] == Tag::Holds && !verdicts.outcomes.contains_key(node);
-        let bound = |node: Node| self.checker.prices.at_least(&self.split.vector(self.outer, node));
+        let open = |node: &Node| {
+            verdicts.tags[node.index()] == Tag::Holds && !verdicts.outcomes.contains_key(node)
+        };
+        let bound =
+            |node: Node| self.checker.prices.lower_bound(&self.split.vector(self.outer, node));
         let mut open: Vec<(f64, Node)> =
             self.split.inners.nodes().filter(open).map(|node| (bound(node), node)).collect();
         open.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (bound, node) in open {
-            if bound > beyond(self.best) {
+            if bound > with_tolerance(self.best) {
                 return;
             }
             self.check(node, verdicts);
         }
     }
 
-    /// Prices nodes from below, leaving out what lies above a node that rules it out.
+    /// Prices nodes from below and skips nodes above one whose lower bound exceeds the best cost.
     fn price_sizes(&mut self, heights: &[Vec<Node>], verdicts: &mut Verdicts) {
         for &node in heights.iter().flatten() {
             let below = self.split.inners.below(node).map(|below| verdicts.floors[below.index()]);
             let mut floor = below.fold(verdicts.floors[node.index()], f64::max);
             if verdicts.tags[node.index()] == Tag::Holds
-                && floor <= beyond(self.best)
+                && floor <= with_tolerance(self.best)
                 && !verdicts.outcomes.contains_key(&node)
             {
                 self.check(node, verdicts);
@@ -282,13 +311,16 @@ impl<K: Key> Visit<'_, K> {
     }
 }
 
-/// A path upwards through unknown nodes.
+/// Returns a path upwards through nodes without a verdict.
 fn path(inners: &Lattice, verdicts: &Verdicts, start: Node) -> Vec<Node> {
-    let next = |&node: &Node| inners.above(node).find(|above| verdicts.tags[above.index()] == Tag::Unknown);
+    let next = |&node: &Node| {
+        inners.above(node).find(|above| verdicts.tags[above.index()] == Tag::Unknown)
+    };
     std::iter::successors(Some(start), next).collect()
 }
 
-/// Tags a node, and the unknown ones above if it holds, below if it fails.
+/// Applies a verdict to a node and to the unknown nodes above it if it is valid, or below it if
+/// not.
 fn tag(inners: &Lattice, node: Node, tag: Tag, tags: &mut [Tag]) {
     let mut stack = vec![node];
     while let Some(node) = stack.pop() {
@@ -303,7 +335,7 @@ fn tag(inners: &Lattice, node: Node, tag: Tag, tags: &mut [Tag]) {
     }
 }
 
-/// What rounding cannot have made of a cost that is no more than this.
-fn beyond(cost: f64) -> f64 {
+/// Returns a cost plus a tolerance for rounding errors.
+fn with_tolerance(cost: f64) -> f64 {
     cost + cost.abs() * 1e-9
 }

@@ -1,40 +1,43 @@
-//! Frequency sets: the groups of a node, and how those of a higher node follow from them without looking at rows again.
+//! Frequency sets: the groups of a node. Those of a higher node follow from them without reading
+//! the rows again.
 
 use super::key::{Field, Key};
 use super::levels::ClassLevels;
 
-/// The groups of a node as models see them.
+/// The groups of a node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FrequencySet<K> {
     /// The classes of each group and its records.
     pub(super) groups: Vec<(K, u64)>,
-    /// The people each group covers; empty unless a model asks. Groups without records are people beside all records.
+    /// The people that each group covers. Empty unless a model needs them. Groups without records
+    /// contain people who match no record.
     pub(super) people: Vec<u64>,
-    /// A histogram of each sensitive column that is looked at.
+    /// A histogram of each sensitive column that a model depends on.
     pub(super) counts: Vec<Counts>,
     /// A histogram of the persons' holdings, if persons are counted.
     pub(super) persons: Option<Counts>,
 }
 
-/// Histograms of all groups, one after another.
+/// Histograms of all groups, concatenated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
-    /// Where the histogram of each group ends.
+    /// The end of each group's histogram.
     ends: Vec<u32>,
     /// Codes with their records, ascending within a group.
     pairs: Vec<(u32, u64)>,
-    /// How many codes there are.
+    /// The number of codes.
     values: usize,
 }
 
 impl Counts {
-    /// The histogram of a group.
+    /// Returns the histogram of a group.
     pub(super) fn of(&self, group: usize) -> &[(u32, u64)] {
         let start = if group == 0 { 0 } else { self.ends[group - 1] as usize };
         &self.pairs[start..self.ends[group] as usize]
     }
 
-    /// Histograms from a code and records of each row, `group` saying where each row belongs.
+    /// Creates histograms from a code and a number of records per row. `group` contains the group
+    /// of each row.
     pub(super) fn new(
         values: usize,
         groups: usize,
@@ -46,7 +49,7 @@ impl Counts {
         merged(values, &starts, &scattered, &mut scratch.sums)
     }
 
-    /// Histograms from several codes of each row, one per record.
+    /// Creates histograms from several codes per row, each counted once.
     pub(super) fn of_lists<'a>(
         values: usize,
         groups: usize,
@@ -54,12 +57,16 @@ impl Counts {
         row: impl Fn(usize) -> &'a [u32],
         scratch: &mut Tally,
     ) -> Counts {
-        let (starts, scattered) =
-            scatter(groups, group, |i| row(i).len() as u32, |i| row(i).iter().map(|&code| (code, 1)));
+        let (starts, scattered) = scatter(
+            groups,
+            group,
+            |i| row(i).len() as u32,
+            |i| row(i).iter().map(|&code| (code, 1)),
+        );
         merged(values, &starts, &scattered, &mut scratch.sums)
     }
 
-    /// The histograms after every group `i` has become part of group `moved[i]`.
+    /// Returns the histograms after every group `i` has been merged into group `moved[i]`.
     fn rolled(&self, groups: usize, moved: &[u32], scratch: &mut Tally) -> Counts {
         let (starts, scattered) =
             scatter(groups, moved, |i| self.of(i).len() as u32, |i| self.of(i).iter().copied());
@@ -71,7 +78,7 @@ impl Counts {
     }
 }
 
-/// Puts the pairs of each part behind those of the others of its group. Also where each group starts.
+/// Sorts the pairs of all parts by their groups. Also returns the start of each group.
 fn scatter<I: Iterator<Item = (u32, u64)>>(
     groups: usize,
     group: &[u32],
@@ -92,55 +99,57 @@ fn scatter<I: Iterator<Item = (u32, u64)>>(
     (starts, scattered)
 }
 
-/// Adds up the pairs of equal code in each group.
+/// Adds up the pairs with equal codes in each group.
 fn merged(values: usize, starts: &[u32], scattered: &[(u32, u64)], sums: &mut Vec<u64>) -> Counts {
     let groups = starts.len() - 1;
     let mut counts = Counts { ends: Vec::with_capacity(groups), pairs: Vec::new(), values };
     sums.clear();
     sums.resize(values, 0);
-    let mut seen: Vec<u32> = Vec::new();
+    let mut codes: Vec<u32> = Vec::new();
     for group in 0..groups {
         let pairs = &scattered[starts[group] as usize..starts[group + 1] as usize];
-        seen.clear();
+        codes.clear();
         for &(code, records) in pairs.iter().filter(|pair| pair.1 > 0) {
             if sums[code as usize] == 0 {
-                seen.push(code);
+                codes.push(code);
             }
             sums[code as usize] += records;
         }
-        seen.sort_unstable();
-        counts.pairs.extend(seen.iter().map(|&code| (code, std::mem::take(&mut sums[code as usize]))));
+        codes.sort_unstable();
+        counts
+            .pairs
+            .extend(codes.iter().map(|&code| (code, std::mem::take(&mut sums[code as usize]))));
         counts.ends.push(counts.pairs.len() as u32);
     }
     counts
 }
 
-/// Buffers for adding up histograms.
+/// A buffer for adding up histograms.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     sums: Vec<u64>,
 }
 
-/// Room that is used again from one roll-up to the next.
+/// Buffers that are reused by all roll-ups of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// A hash table of positions in the groups, from 1 on.
+    /// A hash table of group numbers plus 1. 0 marks a free slot.
     slots: Vec<u32>,
     /// The new group of each old one.
     moved: Vec<u32>,
     pub(super) tally: Tally,
-    /// The groups that were refused when a node was judged.
+    /// The groups that were refused at the node that was checked last.
     pub(super) refused: Vec<u32>,
 }
 
-/// How keys change from one node to another.
+/// The change of one column's class in a key.
 struct Step<'a> {
     field: Field,
     table: &'a [u32],
 }
 
 impl<K: Key> FrequencySet<K> {
-    /// The frequency set at `to`, which is not below `from`, where this one is.
+    /// Returns the frequency set at `to`. This set is at `from`, which must not be above `to`.
     pub(super) fn rolled_up(
         &self,
         column_levels: &[ClassLevels],
@@ -160,21 +169,31 @@ impl<K: Key> FrequencySet<K> {
         }
         let follow = !self.people.is_empty() || !self.counts.is_empty() || self.persons.is_some();
         let climb = |key: K| {
-            steps.iter().fold(key, |key, step| key.set(step.field, step.table[key.get(step.field) as usize]))
+            steps.iter().fold(key, |key, step| {
+                key.set(step.field, step.table[key.get(step.field) as usize])
+            })
         };
-        let groups =
-            collect(self.groups.iter().map(|&(key, records)| (climb(key), records)), most, follow, scratch);
+        let groups = collect(
+            self.groups.iter().map(|&(key, records)| (climb(key), records)),
+            most,
+            follow,
+            scratch,
+        );
         let mut people = vec![0; if self.people.is_empty() { 0 } else { groups.len() }];
         self.people.iter().zip(&scratch.moved).for_each(|(n, &group)| people[group as usize] += n);
-        let counts =
-            self.counts.iter().map(|counts| counts.rolled(groups.len(), &scratch.moved, &mut scratch.tally));
+        let counts = self
+            .counts
+            .iter()
+            .map(|counts| counts.rolled(groups.len(), &scratch.moved, &mut scratch.tally));
         let counts = counts.collect();
-        let persons =
-            self.persons.as_ref().map(|own| own.rolled(groups.len(), &scratch.moved, &mut scratch.tally));
+        let persons = self
+            .persons
+            .as_ref()
+            .map(|own| own.rolled(groups.len(), &scratch.moved, &mut scratch.tally));
         FrequencySet { groups, people, counts, persons }
     }
 
-    /// How much memory it takes.
+    /// Returns its size in bytes.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.groups.as_slice())
             + 8 * self.people.len()
@@ -182,8 +201,8 @@ impl<K: Key> FrequencySet<K> {
     }
 }
 
-/// Adds up the records of equal keys, in order of first appearance. At most `most` different keys come. With `follow`,
-/// `scratch.moved` says where each entry went.
+/// Adds up the records of equal keys, in order of first appearance. `most` is an upper bound of the
+/// number of different keys. With `follow`, the group of each entry is stored in `scratch.moved`.
 pub(super) fn collect<K: Key>(
     entries: impl ExactSizeIterator<Item = (K, u64)>,
     most: usize,
@@ -199,7 +218,7 @@ pub(super) fn collect<K: Key>(
     let (shift, last) = (64 - bits, slots.len() - 1);
     let mut groups: Vec<(K, u64)> = Vec::new();
     for (key, records) in entries {
-        let mut at = (key.mixed() >> shift) as usize;
+        let mut at = (key.hash() >> shift) as usize;
         let group = loop {
             match slots[at] {
                 0 => {
@@ -220,7 +239,7 @@ pub(super) fn collect<K: Key>(
 }
 
 impl Scratch {
-    /// Where each entry of the last [`collect`] went.
+    /// Returns the group of each entry of the last [`collect`].
     pub(super) fn moved(&self) -> &[u32] {
         &self.moved
     }

@@ -1,15 +1,17 @@
-//! Classes of all columns packed into one number.
+//! Keys: the classes of all columns, packed into one integer.
 
-/// A number with room for the classes of all columns.
-pub(super) trait Key: Copy + Eq + Ord + Default + Send + Sync + std::fmt::Debug + 'static {
+/// An integer that contains the classes of all columns.
+pub(super) trait Key:
+    Copy + Eq + Ord + Default + Send + Sync + std::fmt::Debug + 'static
+{
     fn get(self, field: Field) -> u32;
     #[must_use]
     fn set(self, field: Field, class: u32) -> Self;
-    /// A number whose upper bits depend on every bit of the key.
-    fn mixed(self) -> u64;
+    /// Returns a hash whose upper bits depend on every bit of the key.
+    fn hash(self) -> u64;
 }
 
-/// Where a column's class stands.
+/// The position of a column's class in a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field {
     shift: u32,
@@ -17,7 +19,8 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// Fields side by side for columns with so many classes, and how many bits they take.
+    /// Returns adjacent fields for columns with these numbers of classes, and the total number of
+    /// bits.
     pub(super) fn layout(classes: impl Iterator<Item = usize>) -> (Vec<Field>, u32) {
         let mut shift = 0;
         let fields = classes
@@ -33,8 +36,8 @@ impl Field {
     }
 }
 
-/// An odd number without pattern, 2⁶⁴ divided by the golden ratio.
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+/// 2⁶⁴ divided by the golden ratio, for multiplicative hashing.
+const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
 
 impl Key for u64 {
     #[inline]
@@ -51,10 +54,10 @@ impl Key for u64 {
     }
 
     #[inline]
-    fn mixed(self) -> u64 {
-        // Two rounds: fields at the upper end must reach the upper bits of the product too.
-        let once = self.wrapping_mul(SPREAD);
-        (once ^ (once >> 32)).wrapping_mul(SPREAD)
+    fn hash(self) -> u64 {
+        // Two rounds, so that the top fields reach the upper bits of the product too.
+        let once = self.wrapping_mul(GOLDEN_RATIO);
+        (once ^ (once >> 32)).wrapping_mul(GOLDEN_RATIO)
     }
 }
 
@@ -73,8 +76,8 @@ impl Key for u128 {
     }
 
     #[inline]
-    fn mixed(self) -> u64 {
-        (self as u64).mixed() ^ ((self >> 64) as u64).rotate_left(17).mixed()
+    fn hash(self) -> u64 {
+        (self as u64).hash() ^ ((self >> 64) as u64).rotate_left(17).hash()
     }
 }
 
@@ -82,7 +85,7 @@ impl Key for u128 {
 mod tests {
     use super::*;
 
-    fn written_and_read<K: Key>() {
+    fn check_fields<K: Key>() {
         let classes = [1usize, 2, 5, 1000, 1, 65_537, 16];
         let (fields, bits) = Field::layout(classes.into_iter());
         assert_eq!(bits, 1 + 3 + 10 + 17 + 4);
@@ -98,8 +101,8 @@ mod tests {
     }
 
     #[test]
-    fn classes_stand_beside_each_other() {
-        written_and_read::<u64>();
-        written_and_read::<u128>();
+    fn fields_do_not_overlap() {
+        check_fields::<u64>();
+        check_fields::<u128>();
     }
 }

@@ -1,7 +1,8 @@
 //! The lattice of level vectors.
 //!
-//! A node is a number whose digits are the levels, that of the first column counting most. So the order of the numbers is
-//! the lexicographic order of the vectors, and a node below another has the smaller number.
+//! A node is a number in a mixed radix whose digits are the levels, that of the first column being
+//! the most significant. So nodes are ordered like their vectors lexicographically, and a node has
+//! a greater number than all nodes below it.
 
 /// A vector of levels, one per quasi-identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,20 +17,21 @@ impl Node {
 /// All level vectors of some columns.
 #[derive(Clone, Debug)]
 pub(super) struct Lattice {
-    /// How many levels each column has.
+    /// The number of levels of each column.
     levels: Vec<u32>,
     strides: Vec<u32>,
     nodes: u32,
 }
 
 impl Lattice {
-    /// More nodes than this are not searched.
-    pub(super) const MOST_NODES: u64 = 1 << 24;
+    /// The greatest number of nodes that can be searched.
+    pub(super) const MAX_NODES: u64 = 1 << 24;
 
-    /// The lattice of columns with so many levels; `None` if it has too many nodes.
+    /// Creates the lattice of columns with these numbers of levels. `None` if it has too many
+    /// nodes.
     pub(super) fn new(levels: Vec<u32>) -> Option<Lattice> {
         let nodes = levels.iter().try_fold(1u64, |nodes, &n| nodes.checked_mul(u64::from(n)))?;
-        if nodes > Self::MOST_NODES {
+        if nodes > Self::MAX_NODES {
             return None;
         }
         let mut strides = vec![1; levels.len()];
@@ -39,7 +41,7 @@ impl Lattice {
         Some(Lattice { levels, strides, nodes: nodes as u32 })
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub(super) fn len(&self) -> usize {
         self.nodes as usize
     }
@@ -52,39 +54,49 @@ impl Lattice {
         (0..self.nodes).map(Node)
     }
 
-    /// The level of a column at a node.
+    /// Returns the level of a column at a node.
     pub(super) fn level(&self, node: Node, column: usize) -> u8 {
         (node.0 / self.strides[column] % self.levels[column]) as u8
     }
 
-    /// The levels of all columns at a node.
+    /// Returns the levels of all columns at a node.
     pub(super) fn vector(&self, node: Node) -> Vec<u8> {
         (0..self.columns()).map(|column| self.level(node, column)).collect()
     }
 
-    /// The node of a vector.
+    /// Returns the node of a vector.
     pub(super) fn node(&self, vector: &[u8]) -> Node {
-        Node(vector.iter().zip(&self.strides).map(|(&level, stride)| u32::from(level) * stride).sum())
+        Node(
+            vector
+                .iter()
+                .zip(&self.strides)
+                .map(|(&level, stride)| u32::from(level) * stride)
+                .sum(),
+        )
     }
 
-    /// The sum of the levels.
+    /// Returns the sum of the levels.
     pub(super) fn height(&self, node: Node) -> u32 {
         (0..self.columns()).map(|column| u32::from(self.level(node, column))).sum()
     }
 
-    /// The nodes one level up in one column.
+    /// Returns the nodes one level up in one column.
     pub(super) fn above(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         let up = move |column: usize| u32::from(self.level(node, column)) + 1 < self.levels[column];
-        (0..self.columns()).filter(move |&column| up(column)).map(move |c| Node(node.0 + self.strides[c]))
+        (0..self.columns())
+            .filter(move |&column| up(column))
+            .map(move |c| Node(node.0 + self.strides[c]))
     }
 
-    /// The nodes one level down in one column.
+    /// Returns the nodes one level down in one column.
     pub(super) fn below(&self, node: Node) -> impl Iterator<Item = Node> + '_ {
         let down = move |column: usize| self.level(node, column) > 0;
-        (0..self.columns()).filter(move |&column| down(column)).map(move |c| Node(node.0 - self.strides[c]))
+        (0..self.columns())
+            .filter(move |&column| down(column))
+            .map(move |c| Node(node.0 - self.strides[c]))
     }
 
-    /// The nodes by the sum of their levels, lexicographically within a sum.
+    /// Returns the nodes by the sum of their levels, in lexicographic order within a sum.
     pub(super) fn by_height(&self) -> Vec<Vec<Node>> {
         let top = self.levels.iter().map(|levels| levels - 1).sum::<u32>() as usize;
         let mut heights = vec![Vec::new(); top + 1];
@@ -94,9 +106,9 @@ impl Lattice {
         heights
     }
 
-    /// The nodes of `holds` below which there is no other.
+    /// Returns the nodes for which `holds` is true and that have no such node below them.
     pub(super) fn minimal(&self, holds: impl Fn(Node) -> bool) -> Vec<Node> {
-        // Whether the node or any node below it holds.
+        // Whether `holds` is true for the node or any node below it.
         let mut reached = vec![false; self.len()];
         let mut minimal = Vec::new();
         for node in self.nodes() {
@@ -115,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_vectors_in_lexicographic_order() {
+    fn node_numbers_have_lexicographic_order() {
         let lattice = Lattice::new(vec![2, 3, 2]).unwrap();
         let vectors: Vec<Vec<u8>> = lattice.nodes().map(|node| lattice.vector(node)).collect();
         assert_eq!((vectors.len(), vectors.is_sorted()), (12, true));

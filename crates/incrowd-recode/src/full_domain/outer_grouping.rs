@@ -1,30 +1,33 @@
-//! The groups of many nodes of the lattice, counted from one grouping of the rows.
+//! Outer groupings: the groups of many nodes of the lattice are counted from one grouping of the
+//! rows.
 //!
-//! The columns are divided into outer ones and inner ones; the inner ones have few values together. An outer grouping fixes the levels
-//! of the outer columns. Its rows are grouped by the outer classes, and within a group every combination of inner values is
-//! a cell of a small array. What the inner columns become at their levels is then one table from cells to cells, and the
-//! groups of a node are counted by adding rows to cells: nothing is hashed, and memory is read in order. Small groups come
-//! first, so that a node which fails is usually found out early.
+//! The columns are divided into outer and inner ones. The inner ones together have few values. An
+//! outer grouping fixes the levels of the outer columns. Its rows are grouped by the outer classes.
+//! Within a group, every combination of inner values is a cell of a small array. A table maps the
+//! cells at level 0 to those at higher levels of the inner columns. The groups of a node are
+//! counted by adding rows to cells, without hashing and with sequential memory access. Small groups
+//! come first, so that most invalid nodes are detected early.
 
 use std::cell::RefCell;
 
-use super::check::{Checker, Outcome};
+use super::check::{Checker, NodeOutcome};
 use super::frequency::{FrequencySet, Scratch, collect};
 use super::key::Key;
 use super::lattice::{Lattice, Node};
 use super::price::Sizes;
 
-/// Inner columns have at most this many combinations of values, so that an array of them stays in the nearest cache.
-const MOST_CELLS: usize = 4096;
+/// The greatest number of combinations of inner values. The array of cells then fits into the L1
+/// cache.
+const MAX_CELLS: usize = 4096;
 
-/// And at most this many combinations of levels.
-const MOST_LEVELS: usize = 1024;
+/// The greatest number of combinations of inner levels.
+const MAX_LEVELS: usize = 1024;
 
 thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::default();
 }
 
-/// Memory that is used again from one grouping or node to the next.
+/// Buffers that are reused by all groupings and nodes of a thread.
 #[derive(Default)]
 struct Buffers {
     cells: Vec<u32>,
@@ -32,29 +35,30 @@ struct Buffers {
     scratch: Scratch,
 }
 
-/// How columns are divided, and what becomes of the inner ones at their levels.
+/// The division of the columns, and the tables of the inner columns.
 #[derive(Debug)]
 pub(super) struct ColumnSplit {
-    /// The levels of columns that are not looked at.
-    unseen: Vec<u8>,
+    /// The levels that mean that a column is ignored.
+    ignored: Vec<u8>,
     pub(super) outer: Vec<usize>,
     pub(super) inner: Vec<usize>,
     /// The levels of the outer columns.
     pub(super) outers: Lattice,
     /// The levels of the inner columns.
     pub(super) inners: Lattice,
-    /// How many classes each inner column has at level 0.
+    /// The number of classes of each inner column at level 0.
     radix: Vec<u32>,
-    /// How many cells there are.
+    /// The number of cells.
     cells: usize,
     /// The class of each inner column in each cell.
     classes: Vec<Vec<u32>>,
-    /// The cell that each cell becomes, by the levels of the inner columns.
+    /// By node of the inner columns: the cell that each cell at level 0 becomes.
     becomes: Vec<Vec<u32>>,
 }
 
 impl ColumnSplit {
-    /// Divides some of the columns; the others are not looked at. There is at least one inner column.
+    /// Divides some of the columns and ignores the others. There is at least one inner column.
+    /// `None` if there are too many levels.
     pub(super) fn new<K: Key>(checker: &Checker<'_, K>, columns: &[usize]) -> Option<ColumnSplit> {
         let column_levels = &checker.column_levels;
         let mut order = columns.to_vec();
@@ -63,25 +67,28 @@ impl ColumnSplit {
         for column in order {
             let (more, higher) =
                 (cells * column_levels[column].classes(0), levels * column_levels[column].levels());
-            if inner.is_empty() || more <= MOST_CELLS && higher <= MOST_LEVELS {
+            if inner.is_empty() || more <= MAX_CELLS && higher <= MAX_LEVELS {
                 (cells, levels) = (more, higher);
                 inner.push(column);
             }
         }
         inner.sort_unstable();
-        let outer: Vec<usize> = columns.iter().copied().filter(|column| !inner.contains(column)).collect();
+        let outer: Vec<usize> =
+            columns.iter().copied().filter(|column| !inner.contains(column)).collect();
         let lattice = |columns: &[usize]| {
             Lattice::new(columns.iter().map(|&c| column_levels[c].levels() as u32).collect())
         };
         let (outers, inners) = (lattice(&outer)?, lattice(&inner)?);
-        let radix: Vec<u32> = inner.iter().map(|&column| column_levels[column].classes(0) as u32).collect();
+        let radix: Vec<u32> =
+            inner.iter().map(|&column| column_levels[column].classes(0) as u32).collect();
         let table = |node: Node| {
             let levels = inners.vector(node);
             let becomes = |cell: u32| {
                 let (mut rest, mut stride, mut target) = (cell, 1, 0);
                 for (i, &column) in inner.iter().enumerate() {
                     let class = rest % radix[i];
-                    target += stride * column_levels[column].up(0, usize::from(levels[i]))[class as usize];
+                    target += stride
+                        * column_levels[column].up(0, usize::from(levels[i]))[class as usize];
                     rest /= radix[i];
                     stride *= radix[i];
                 }
@@ -91,17 +98,24 @@ impl ColumnSplit {
         };
         let becomes = inners.nodes().map(table).collect();
         let class = |i: usize, cell: u32| cell / radix[..i].iter().product::<u32>() % radix[i];
-        let classes =
-            (0..inner.len()).map(|i| (0..cells as u32).map(|cell| class(i, cell)).collect()).collect();
-        let unseen = column_levels.iter().map(|of_column| of_column.levels() as u8).collect();
-        Some(ColumnSplit { unseen, outer, inner, outers, inners, radix, cells, classes, becomes })
+        let classes = (0..inner.len())
+            .map(|i| (0..cells as u32).map(|cell| class(i, cell)).collect())
+            .collect();
+        let ignored = column_levels.iter().map(|of_column| of_column.levels() as u8).collect();
+        Some(ColumnSplit { ignored, outer, inner, outers, inners, radix, cells, classes, becomes })
     }
 
-    /// The levels of all columns.
+    /// Returns the levels of all columns.
     pub(super) fn vector(&self, outer: Node, inner: Node) -> Vec<u8> {
-        let mut vector = self.unseen.clone();
-        self.outer.iter().zip(self.outers.vector(outer)).for_each(|(&column, level)| vector[column] = level);
-        self.inner.iter().zip(self.inners.vector(inner)).for_each(|(&column, level)| vector[column] = level);
+        let mut vector = self.ignored.clone();
+        self.outer
+            .iter()
+            .zip(self.outers.vector(outer))
+            .for_each(|(&column, level)| vector[column] = level);
+        self.inner
+            .iter()
+            .zip(self.inners.vector(inner))
+            .for_each(|(&column, level)| vector[column] = level);
         vector
     }
 }
@@ -109,31 +123,35 @@ impl ColumnSplit {
 /// The groups at some levels of the outer columns and level 0 of the inner ones.
 #[derive(Debug)]
 pub(super) enum OuterGrouping<K> {
-    /// For models that ask for a number of records only.
-    Counted(Counted<K>),
-    /// For all others.
+    /// For models that depend only on the number of records.
+    Counted(CountedRows<K>),
+    /// For all other models.
     Summed(FrequencySet<K>),
 }
 
 /// Rows by outer classes and inner cell.
 #[derive(Debug)]
-pub(super) struct Counted<K> {
+pub(super) struct CountedRows<K> {
     /// The outer classes of each group.
     keys: Vec<K>,
-    /// Where the rows of each group end.
+    /// The end of each group's rows.
     ends: Vec<u32>,
-    /// Cell and records of each row.
+    /// The cell and the records of each row.
     rows: Vec<(u32, u32)>,
 }
 
 impl<K: Key> OuterGrouping<K> {
-    /// The grouping at the bottom.
+    /// Creates the grouping at the bottom.
     pub(super) fn bottom(checker: &Checker<'_, K>, split: &ColumnSplit) -> OuterGrouping<K> {
         let base = &checker.base;
         let total: u64 = base.groups.iter().map(|group| group.1).sum();
-        if !checker.counts_only() || u32::try_from(total.max(checker.least)).is_err() {
+        if !checker.counts_only() || u32::try_from(total.max(checker.min_records)).is_err() {
             let bottom = vec![0; checker.column_levels.len()];
-            return OuterGrouping::Summed(checker.rolled_up(base, &bottom, &split.vector(Node(0), Node(0))));
+            return OuterGrouping::Summed(checker.rolled_up(
+                base,
+                &bottom,
+                &split.vector(Node(0), Node(0)),
+            ));
         }
         let outer = |key: K| {
             let fields = split.outer.iter().map(|&column| checker.fields[column]);
@@ -143,24 +161,24 @@ impl<K: Key> OuterGrouping<K> {
             let columns = split.inner.iter().enumerate().rev();
             columns.fold(0, |cell, (i, &c)| cell * split.radix[i] + key.get(checker.fields[c]))
         };
-        BUFFERS.with_borrow_mut(|room| {
+        BUFFERS.with_borrow_mut(|buffers| {
             let entries = base.groups.iter().map(|&(key, records)| (outer(key), records));
-            let groups = collect(entries, base.groups.len(), true, &mut room.scratch);
+            let groups = collect(entries, base.groups.len(), true, &mut buffers.scratch);
             let rows = base.groups.iter().map(|&(key, records)| (cell(key), records as u32));
             let rows: Vec<(u32, u32)> = rows.collect();
             let keys = groups.iter().map(|group| group.0).collect();
             OuterGrouping::Counted(gather(
                 keys,
                 &rows,
-                room.scratch.moved(),
-                &mut room.cells,
+                buffers.scratch.moved(),
+                &mut buffers.cells,
                 split.cells,
-                checker.least,
+                checker.min_records,
             ))
         })
     }
 
-    /// The grouping at higher levels of the outer columns.
+    /// Returns the grouping at higher levels of the outer columns.
     pub(super) fn rolled_up(
         &self,
         checker: &Checker<'_, K>,
@@ -173,7 +191,7 @@ impl<K: Key> OuterGrouping<K> {
             OuterGrouping::Summed(set) => {
                 OuterGrouping::Summed(checker.rolled_up(set, &vector(from), &vector(to)))
             }
-            OuterGrouping::Counted(grouping) => BUFFERS.with_borrow_mut(|room| {
+            OuterGrouping::Counted(grouping) => BUFFERS.with_borrow_mut(|buffers| {
                 let (from, to) = (vector(from), vector(to));
                 let climb = |key: K| {
                     split.outer.iter().filter(|&&column| from[column] != to[column]).fold(
@@ -187,11 +205,11 @@ impl<K: Key> OuterGrouping<K> {
                     )
                 };
                 let entries = grouping.keys.iter().map(|&key| (climb(key), 1));
-                let groups = collect(entries, grouping.keys.len(), true, &mut room.scratch);
+                let groups = collect(entries, grouping.keys.len(), true, &mut buffers.scratch);
                 let keys = groups.iter().map(|group| group.0).collect();
                 let mut of_row = Vec::with_capacity(grouping.rows.len());
                 let mut start = 0;
-                for (&end, &group) in grouping.ends.iter().zip(room.scratch.moved()) {
+                for (&end, &group) in grouping.ends.iter().zip(buffers.scratch.moved()) {
                     of_row.extend(std::iter::repeat_n(group, (end - start) as usize));
                     start = end;
                 }
@@ -199,46 +217,50 @@ impl<K: Key> OuterGrouping<K> {
                     keys,
                     &grouping.rows,
                     &of_row,
-                    &mut room.cells,
+                    &mut buffers.cells,
                     split.cells,
-                    checker.least,
+                    checker.min_records,
                 ))
             }),
         }
     }
 
-    /// Asks the models about a node of the grouping.
+    /// Checks a node of the grouping.
     pub(super) fn check(
         &self,
         checker: &Checker<'_, K>,
         split: &ColumnSplit,
         outer: Node,
         inner: Node,
-    ) -> Option<Outcome> {
+    ) -> Option<NodeOutcome> {
         let levels = split.vector(outer, inner);
         match self {
-            OuterGrouping::Summed(set) => checker.check(set, &split.vector(outer, Node(0)), &levels).1,
+            OuterGrouping::Summed(set) => {
+                checker.check(set, &split.vector(outer, Node(0)), &levels).1
+            }
             OuterGrouping::Counted(grouping) => {
                 BUFFERS.with_borrow_mut(|Buffers { cells, refused, .. }| {
                     cells.clear();
                     cells.resize(split.cells, 0);
                     let becomes = &split.becomes[inner.index()];
-                    let least = u32::try_from(checker.least).unwrap_or(u32::MAX);
+                    let least = u32::try_from(checker.min_records).unwrap_or(u32::MAX);
                     let sizes = grouping.sizes(becomes, cells, least, checker.suppressible)?;
-                    if sizes.suppressed > 0 && checker.prices.asks_for_cells() {
+                    if sizes.suppressed > 0 && checker.prices.charges_cells() {
                         grouping.refused(becomes, cells, least, refused);
                     }
-                    checker.outcome(&levels, &sizes, |column, gone| {
+                    checker.outcome(&levels, &sizes, |column, suppressed_classes| {
                         let groups = refused.iter();
                         if let Some(i) = split.inner.iter().position(|&inner| inner == column) {
                             let classes = &split.classes[i];
-                            gone.extend(
-                                groups.map(|&(_, cell, records)| (classes[cell as usize], records.into())),
-                            );
+                            suppressed_classes.extend(groups.map(|&(_, cell, records)| {
+                                (classes[cell as usize], records.into())
+                            }));
                         } else {
                             let field = checker.fields[column];
                             let class = |group: u32| grouping.keys[group as usize].get(field);
-                            gone.extend(groups.map(|&(group, _, records)| (class(group), records.into())));
+                            suppressed_classes.extend(
+                                groups.map(|&(group, _, records)| (class(group), records.into())),
+                            );
                         }
                     })
                 })
@@ -246,7 +268,7 @@ impl<K: Key> OuterGrouping<K> {
         }
     }
 
-    /// How many rows it has.
+    /// Returns the number of rows.
     pub(super) fn rows(&self) -> usize {
         match self {
             OuterGrouping::Counted(grouping) => grouping.rows.len(),
@@ -254,21 +276,30 @@ impl<K: Key> OuterGrouping<K> {
         }
     }
 
-    /// How much memory it takes.
+    /// Returns its size in bytes.
     pub(super) fn bytes(&self) -> usize {
         match self {
             OuterGrouping::Counted(grouping) => {
-                size_of_val(grouping.keys.as_slice()) + 4 * grouping.ends.len() + 8 * grouping.rows.len()
+                size_of_val(grouping.keys.as_slice())
+                    + 4 * grouping.ends.len()
+                    + 8 * grouping.rows.len()
             }
             OuterGrouping::Summed(set) => set.bytes(),
         }
     }
 }
 
-impl<K: Key> Counted<K> {
-    /// Counts the groups of a node; `None` once the refused ones have too many records. All `cells` are 0 before and after.
-    fn sizes(&self, becomes: &[u32], cells: &mut [u32], least: u32, suppressible: u64) -> Option<Sizes> {
-        // Nothing overflows: the sum of squares is at most the square of a sum that fits 32 bits.
+impl<K: Key> CountedRows<K> {
+    /// Counts the groups of a node. `None` if the refused ones have too many records. All `cells`
+    /// must be 0 and are 0 afterwards.
+    fn sizes(
+        &self,
+        becomes: &[u32],
+        cells: &mut [u32],
+        least: u32,
+        suppressible: u64,
+    ) -> Option<Sizes> {
+        // No overflow: a sum of squares is at most the square of the sum, which fits into 32 bits.
         let (mut groups, mut squares, mut occupied, mut all_squares, mut suppressed) =
             (0u64, 0u64, 0u64, 0u64, 0u64);
         let mut start = 0;
@@ -278,8 +309,8 @@ impl<K: Key> Counted<K> {
             for &(cell, records) in rows {
                 cells[becomes[cell as usize] as usize] += records;
             }
-            // A cell is counted where it is met first and empty from then on. Without branches, because none could be
-            // foretold.
+            // A cell is counted at its first row and is empty from then on. The loop has no
+            // branches, because they would be hard to predict.
             for &(cell, _) in rows {
                 let records = std::mem::take(&mut cells[becomes[cell as usize] as usize]);
                 let (admitted, square) =
@@ -303,8 +334,15 @@ impl<K: Key> Counted<K> {
         })
     }
 
-    /// The refused groups of a node: group of the grouping, cell and records. All `cells` are 0 before and after.
-    fn refused(&self, becomes: &[u32], cells: &mut [u32], least: u32, refused: &mut Vec<(u32, u32, u32)>) {
+    /// Collects the refused groups of a node as group of the grouping, cell and records. All
+    /// `cells` must be 0 and are 0 afterwards.
+    fn refused(
+        &self,
+        becomes: &[u32],
+        cells: &mut [u32],
+        least: u32,
+        refused: &mut Vec<(u32, u32, u32)>,
+    ) {
         refused.clear();
         let mut start = 0;
         for (group, &end) in self.ends.iter().enumerate() {
@@ -324,7 +362,7 @@ impl<K: Key> Counted<K> {
     }
 }
 
-/// Puts rows together by group, those with the same cell into one. Groups with few records come first.
+/// Sorts rows by group and merges those with equal cells. Groups with few records come first.
 fn gather<K: Key>(
     keys: Vec<K>,
     rows: &[(u32, u32)],
@@ -332,7 +370,7 @@ fn gather<K: Key>(
     cells: &mut Vec<u32>,
     most: usize,
     least: u64,
-) -> Counted<K> {
+) -> CountedRows<K> {
     let mut totals = vec![0u64; keys.len()];
     let mut lens = vec![0u32; keys.len()];
     for (&(_, records), &group) in rows.iter().zip(of_row) {
@@ -346,9 +384,9 @@ fn gather<K: Key>(
         next[group as usize] = at;
         at += lens[group as usize];
     }
-    let mut together = vec![(0u32, 0u32); rows.len()];
+    let mut grouped = vec![(0u32, 0u32); rows.len()];
     for (&row, &group) in rows.iter().zip(of_row) {
-        together[next[group as usize] as usize] = row;
+        grouped[next[group as usize] as usize] = row;
         next[group as usize] += 1;
     }
     cells.clear();
@@ -357,24 +395,24 @@ fn gather<K: Key>(
     let (mut read, mut write) = (0, 0);
     for &group in &order {
         let end = read + lens[group as usize] as usize;
-        together[read..end].iter().for_each(|&(cell, records)| cells[cell as usize] += records);
+        grouped[read..end].iter().for_each(|&(cell, records)| cells[cell as usize] += records);
         for i in read..end {
-            let cell = together[i].0;
+            let cell = grouped[i].0;
             let records = std::mem::take(&mut cells[cell as usize]);
             if records > 0 {
-                together[write] = (cell, records);
+                grouped[write] = (cell, records);
                 write += 1;
             }
         }
         ends.push(write as u32);
         read = end;
     }
-    together.truncate(write);
+    grouped.truncate(write);
     let keys = order.iter().map(|&group| keys[group as usize]).collect();
-    Counted { keys, ends, rows: together }
+    CountedRows { keys, ends, rows: grouped }
 }
 
-/// The groups roughly by their records, the smallest first.
+/// Returns the groups in approximate order of their records, the smallest first (a bucket sort).
 fn by_total(totals: &[u64], least: u64) -> Vec<u32> {
     const STEPS: u64 = 32;
     let step = |total: u64| (total.saturating_mul(4) / least).min(STEPS) as usize;

@@ -1,38 +1,40 @@
-//! What a node costs, by the metric that is to be least.
+//! The cost of a node by a metric.
 //!
-//! Metrics of cells are sums over the published records: `all + Σ price(cell) + suppressed · whole`, where `all` follows
-//! from the table alone. So a node's cost follows from how many published records each class of each column has:
+//! Metrics of cells are sums over the published records: `all + Σ price(cell) + suppressed ·
+//! whole`, where `all` depends only on the table. So the cost of a node follows from the number of
+//! published records of each class of each column:
 //! - `ncp`, `information-loss`: a cell costs its penalty, a suppressed record 1 in every column.
-//! - `distortion` (`sun2008`): a cell h steps above its leaf costs h. h is the leaf's depth less the cell's, so the sum over
-//!   records is the depth of all leaves less the depth of the published cells; a suppressed record counts as roots. The
-//!   ratio is to the depth of all leaves.
-//! - `non-uniform-entropy` (`gionis2009`): −log₂(n(v)/n(cell)) bits for a value v, that is log₂ n(cell) − log₂ n(v). As in
-//!   the paper nothing is said of suppressed records: they count like others, with the cells they would have had.
-//!   `non-uniform-entropy-suppressed` charges a suppressed record all bits of its values.
+//! - `distortion` (`sun2008`): a cell h steps above its leaf costs h. h is the leaf's depth minus
+//!   the cell's, so the sum over records is the depth of all leaves minus the depth of the published
+//!   cells; a suppressed record counts as roots. The result is divided by the depth of all leaves.
+//! - `non-uniform-entropy` (`gionis2009`): −log₂(n(v)/n(cell)) bits for a value v, that is log₂
+//!   n(cell) − log₂ n(v). The paper does not define the cost of suppressed records: they have the
+//!   cells that they would have without suppression. `non-uniform-entropy-suppressed` charges a
+//!   suppressed record all bits of its values.
 //!
-//! Metrics of sizes are those of the list of metrics: `discernibility` (`bayardo2005`) and `average-class-size`
-//! (`lefevre2006`).
+//! Metrics of sizes are `discernibility` (`bayardo2005`) and `average-class-size` (`lefevre2006`).
 //!
-//! A cell's price is read off its label, as a reader would, so what is minimized is what the manifest reports.
+//! The price of a cell is computed from its label, so that the search minimizes the number that the
+//! manifest reports.
 
 use incrowd_core::{Dataset, Error, Result};
 
 use super::levels::ClassLevels;
 
-/// What is to be least.
+/// The cost that a search minimizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
-    /// The share of all steps to the roots that was taken.
+    /// The number of generalization steps, divided by the number of all possible steps.
     Distortion,
     /// Normalized certainty penalty.
     Ncp,
-    /// Leaves beyond the first, as a share, averaged over cells.
+    /// The number of leaves beyond the first, as a share, averaged over cells.
     InformationLoss,
-    /// Sum of squared group sizes.
+    /// The sum of squared group sizes.
     Discernibility,
-    /// Published records per group.
+    /// The number of published records per group.
     AverageClassSize,
-    /// Bits lost by the cells, suppressed records counted like others.
+    /// Bits lost by the cells. Suppressed records count like others.
     NonUniformEntropy,
     /// Bits lost by the cells and by suppression.
     NonUniformEntropySuppressed,
@@ -50,12 +52,12 @@ impl Metric {
         ("non-uniform-entropy-suppressed", Metric::NonUniformEntropySuppressed),
     ];
 
-    /// The name in a job file.
+    /// Returns the name in a job file.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, metric)| *metric == self).map_or("", |(name, _)| *name)
     }
 
-    /// Whether it looks at the sizes of groups only.
+    /// Returns whether the metric depends only on the sizes of groups.
     pub(super) fn of_sizes(self) -> bool {
         matches!(self, Metric::Discernibility | Metric::AverageClassSize)
     }
@@ -67,23 +69,28 @@ pub(super) struct Prices {
     metric: Metric,
     /// The price of each class, by column and level.
     of_class: Vec<Vec<Vec<f64>>>,
-    /// The records of each class, by column and level.
+    /// The number of records of each class, by column and level.
     records_of: Vec<Vec<Vec<u64>>>,
     /// The price of all records, by column and level.
     of_level: Vec<Vec<f64>>,
-    /// What the table itself adds.
+    /// The summand that depends only on the table.
     all: f64,
-    /// What a suppressed record costs.
+    /// The price of a suppressed record.
     whole: f64,
-    /// What the sum is divided by.
+    /// The divisor of the sum.
     divisor: f64,
     records: u64,
 }
 
 impl Prices {
-    pub(super) fn new(data: &Dataset, column_levels: &[ClassLevels], metric: Metric) -> Result<Prices> {
+    pub(super) fn new(
+        data: &Dataset,
+        column_levels: &[ClassLevels],
+        metric: Metric,
+    ) -> Result<Prices> {
         let (records, columns) = (data.records(), column_levels.len());
-        let entropy = matches!(metric, Metric::NonUniformEntropy | Metric::NonUniformEntropySuppressed);
+        let entropy =
+            matches!(metric, Metric::NonUniformEntropy | Metric::NonUniformEntropySuppressed);
         let mut prices = Prices {
             metric,
             of_class: Vec::with_capacity(columns),
@@ -119,19 +126,24 @@ impl Prices {
             let classes = |level: usize| {
                 (0..of_column.firsts(level).len()).map(move |class| price(level, class)).collect()
             };
-            let of_class = (0..of_column.levels()).map(classes).collect::<Result<Vec<Vec<f64>>>>()?;
+            let of_class =
+                (0..of_column.levels()).map(classes).collect::<Result<Vec<Vec<f64>>>>()?;
             let of_level = |(level, prices): (usize, &Vec<f64>)| {
-                prices.iter().zip(of_column.records(level)).map(|(price, &n)| price * n as f64).sum::<f64>()
+                prices
+                    .iter()
+                    .zip(of_column.records(level))
+                    .map(|(price, &n)| price * n as f64)
+                    .sum::<f64>()
             };
             let of_level: Vec<f64> = of_class.iter().enumerate().map(of_level).collect();
             if entropy || metric == Metric::Distortion {
-                // Untouched records cost nothing.
+                // Unchanged records cost nothing.
                 prices.all -= of_level[0];
             }
             prices.of_class.push(of_class);
-            prices
-                .records_of
-                .push((0..of_column.levels()).map(|level| of_column.records(level).to_vec()).collect());
+            prices.records_of.push(
+                (0..of_column.levels()).map(|level| of_column.records(level).to_vec()).collect(),
+            );
             prices.of_level.push(of_level);
         }
         if metric == Metric::Distortion {
@@ -140,40 +152,50 @@ impl Prices {
         Ok(prices)
     }
 
-    /// Whether suppressed records are charged by the cells they would have had.
-    pub(super) fn asks_for_cells(&self) -> bool {
+    /// Returns whether the cost depends on the cells that suppressed records would have.
+    pub(super) fn charges_cells(&self) -> bool {
         !self.metric.of_sizes() && self.metric != Metric::NonUniformEntropy
     }
 
-    /// What the node would cost if nobody were suppressed there: never more than it costs. Of metrics of sizes nothing is
-    /// known without the groups.
-    pub(super) fn at_least(&self, levels: &[u8]) -> f64 {
+    /// Returns the cost of the node without suppression, which is a lower bound of its cost.
+    /// Returns 0 for metrics of sizes, which require the groups.
+    pub(super) fn lower_bound(&self, levels: &[u8]) -> f64 {
         if self.metric.of_sizes() {
             return 0.0;
         }
         let columns = self.of_level.iter().zip(levels);
-        (self.all + columns.map(|(column, &level)| column[usize::from(level)]).sum::<f64>()) / self.divisor
+        (self.all + columns.map(|(column, &level)| column[usize::from(level)]).sum::<f64>())
+            / self.divisor
     }
 
-    /// What a node costs. `gone` holds for each column the classes of the suppressed groups with their records, in any
-    /// order.
-    pub(super) fn of(&self, levels: &[u8], sizes: &Sizes, gone: &mut [Vec<(u32, u64)>]) -> f64 {
+    /// Returns the cost of a node. `suppressed_classes` contains for each column the classes of the
+    /// suppressed groups with their records, in any order.
+    pub(super) fn of(
+        &self,
+        levels: &[u8],
+        sizes: &Sizes,
+        suppressed_classes: &mut [Vec<(u32, u64)>],
+    ) -> f64 {
         match self.metric {
             Metric::Discernibility => {
                 (sizes.squares + u128::from(sizes.suppressed) * u128::from(self.records)) as f64
             }
-            Metric::AverageClassSize => (self.records - sizes.suppressed) as f64 / sizes.groups as f64,
-            Metric::NonUniformEntropy => self.at_least(levels),
-            _ if sizes.suppressed == 0 => self.at_least(levels),
+            Metric::AverageClassSize => {
+                (self.records - sizes.suppressed) as f64 / sizes.groups as f64
+            }
+            Metric::NonUniformEntropy => self.lower_bound(levels),
+            _ if sizes.suppressed == 0 => self.lower_bound(levels),
             _ => {
                 let mut sum = self.all;
-                for (column, gone) in gone.iter_mut().enumerate() {
+                for (column, suppressed_classes) in suppressed_classes.iter_mut().enumerate() {
                     let level = usize::from(levels[column]);
-                    let (prices, records) = (&self.of_class[column][level], &self.records_of[column][level]);
-                    sum += if prices.len() <= ADDED_UP {
-                        price_left(gone, prices, records)
+                    let (prices, records) =
+                        (&self.of_class[column][level], &self.records_of[column][level]);
+                    sum += if prices.len() <= MAX_SUMMED {
+                        price_of_remaining(suppressed_classes, prices, records)
                     } else {
-                        self.of_level[column][level] - price_of(gone, prices)
+                        self.of_level[column][level]
+                            - price_of_suppressed(suppressed_classes, prices)
                     };
                 }
                 (sum + sizes.suppressed as f64 * self.whole) / self.divisor
@@ -181,8 +203,9 @@ impl Prices {
         }
     }
 
-    /// A cost below which no node above this one can be, for metrics of sizes: groups only merge further up, and nobody
-    /// who is published is suppressed there. For metrics of cells [`Prices::at_least`] says more.
+    /// Returns a lower bound of the cost of all nodes above this one, for metrics of sizes. Groups
+    /// only merge upwards, and no published record is suppressed there. For metrics of cells
+    /// [`Prices::lower_bound`] is stronger.
     pub(super) fn floor(&self, sizes: &Sizes) -> f64 {
         match self.metric {
             Metric::Discernibility => (sizes.squares + sizes.refused_squares) as f64,
@@ -194,29 +217,29 @@ impl Prices {
     }
 }
 
-/// The groups of a node, counted.
+/// Statistics of the groups of a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sizes {
-    /// How many groups are published.
+    /// The number of published groups.
     pub(super) groups: u64,
     /// The sum of their squared sizes.
     pub(super) squares: u128,
-    /// How many groups are suppressed.
+    /// The number of suppressed groups.
     pub(super) refused: u64,
     /// The sum of their squared sizes.
     pub(super) refused_squares: u128,
-    /// How many records they have.
+    /// The number of their records.
     pub(super) suppressed: u64,
 }
 
 impl Sizes {
-    /// Counts a group that is published.
+    /// Adds a published group.
     pub(super) fn publish(&mut self, records: u64) {
         self.groups += 1;
         self.squares += u128::from(records) * u128::from(records);
     }
 
-    /// Counts a group that is suppressed.
+    /// Adds a suppressed group.
     pub(super) fn refuse(&mut self, records: u64) {
         self.refused += 1;
         self.suppressed += records;
@@ -224,23 +247,27 @@ impl Sizes {
     }
 }
 
-/// Columns of at most this many classes are added up class by class.
-const ADDED_UP: usize = 1 << 16;
+/// Columns with at most this many classes are summed class by class.
+const MAX_SUMMED: usize = 1 << 16;
 
-/// The price of the records that are left, added up class by class: nodes that publish the same records in cells of the same
-/// price cost the same to the last bit, whatever they suppress.
-fn price_left(gone: &[(u32, u64)], prices: &[f64], records: &[u64]) -> f64 {
+/// Returns the price of the remaining records, summed class by class. Nodes that publish the same
+/// records in cells of the same price then have exactly equal costs, even if they suppress
+/// different groups.
+fn price_of_remaining(suppressed_classes: &[(u32, u64)], prices: &[f64], records: &[u64]) -> f64 {
     let mut left = records.to_vec();
-    gone.iter().for_each(|&(class, n)| left[class as usize] -= n);
+    suppressed_classes.iter().for_each(|&(class, n)| left[class as usize] -= n);
     let classes = prices.iter().zip(&left).filter(|(_, left)| **left > 0);
     classes.map(|(price, &left)| price * left as f64).sum()
 }
 
-/// The price of these records, added up class by class so that the sum does not depend on the order of the groups.
-fn price_of(gone: &mut [(u32, u64)], prices: &[f64]) -> f64 {
-    gone.sort_unstable();
-    let classes = gone.chunk_by(|a, b| a.0 == b.0);
-    classes.map(|class| prices[class[0].0 as usize] * class.iter().map(|c| c.1).sum::<u64>() as f64).sum()
+/// Returns the price of the suppressed records, summed class by class, so that the sum does not
+/// depend on the order of the groups.
+fn price_of_suppressed(suppressed_classes: &mut [(u32, u64)], prices: &[f64]) -> f64 {
+    suppressed_classes.sort_unstable();
+    let classes = suppressed_classes.chunk_by(|a, b| a.0 == b.0);
+    classes
+        .map(|class| prices[class[0].0 as usize] * class.iter().map(|c| c.1).sum::<u64>() as f64)
+        .sum()
 }
 
 #[cfg(test)]
@@ -250,14 +277,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_left_and_what_is_gone_cost_as_much_as_all(
-            gone in prop::collection::vec((0u32..20, 1u64..9), 0..30),
+        fn prices_of_remaining_and_suppressed_records_add_up(
+            suppressed_classes in prop::collection::vec((0u32..20, 1u64..9), 0..30),
             prices in prop::collection::vec(-1.0f64..1.0, 20),
         ) {
             let records = vec![300u64; 20];
             let all: f64 = prices.iter().map(|price| price * 300.0).sum();
-            let left = price_left(&gone, &prices, &records);
-            prop_assert!((left + price_of(&mut gone.clone(), &prices) - all).abs() < 1e-9);
+            let left = price_of_remaining(&suppressed_classes, &prices, &records);
+            let suppressed = price_of_suppressed(&mut suppressed_classes.clone(), &prices);
+            prop_assert!((left + suppressed - all).abs() < 1e-9);
         }
     }
 }

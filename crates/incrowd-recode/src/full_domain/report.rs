@@ -1,47 +1,49 @@
-//! What a search found, for the data owner: it tells which releases would not have kept the promises.
+//! The report of a search, for the data owner only: it reveals which releases would violate the
+//! models.
 
 use incrowd_core::text::{Block, number, thousands};
 use serde_json::{Map, Value as Json, json};
 
 use crate::{AlgorithmReport, Outcome};
 
-/// More minimal nodes than this are only counted in the text.
+/// The greatest number of minimal nodes in the text.
 const SHOWN: usize = 12;
 
-/// A node of the lattice that keeps the promises.
+/// A node of the lattice that satisfies the models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundNode {
     /// The level of each quasi-identifier.
     pub levels: Vec<u32>,
-    /// What it costs by the metric of the search.
+    /// The cost by the metric of the search.
     pub value: f64,
-    /// How many groups it has.
+    /// The number of groups.
     pub groups: u64,
-    /// How many records it suppresses.
+    /// The number of suppressed records.
     pub suppressed: u64,
 }
 
-/// What a full-domain search found.
+/// The report of a full-domain search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchReport {
-    /// How it searched.
+    /// The search strategy.
     pub search: &'static str,
-    /// What was to be least.
+    /// The metric that was minimized.
     pub metric: &'static str,
     /// The quasi-identifiers, in the order of the levels.
     pub columns: Vec<String>,
-    /// How many nodes the lattice has.
+    /// The number of nodes of the lattice.
     pub nodes: u64,
-    /// How many nodes had their groups counted; with Incognito those of fewer columns too.
+    /// The number of nodes whose groups were counted. With Incognito this includes nodes of subsets
+    /// of the columns.
     pub checked: u64,
-    /// How many nodes keep the promises.
+    /// The number of nodes that satisfy the models.
     pub satisfying: u64,
-    /// Whether the verdict on one node told that on others, so that not all had to be checked.
+    /// Whether verdicts on nodes were applied to others, so that not all had to be checked.
     pub pruned: bool,
-    /// The nodes below which no other keeps the promises, lexicographically.
+    /// The nodes that satisfy the models and have no such node below them, in lexicographic order.
     pub minimal: Vec<FoundNode>,
-    /// The node that was published: the least by the metric of all that keep the promises, then the one with most groups,
-    /// then the lexicographically smallest.
+    /// The published node: of all that satisfy the models, the one with the least cost, then with
+    /// most groups, then the lexicographically smallest.
     pub best: FoundNode,
 }
 
@@ -52,9 +54,18 @@ impl AlgorithmReport for SearchReport {
 
     fn to_json(&self) -> Json {
         let node = |node: &FoundNode| {
-            let levels: Map<String, Json> =
-                self.columns.iter().cloned().zip(node.levels.iter().map(|&level| json!(level))).collect();
-            json!({ "levels": levels, "value": node.value, "groups": node.groups, "suppressed": node.suppressed })
+            let levels: Map<String, Json> = self
+                .columns
+                .iter()
+                .cloned()
+                .zip(node.levels.iter().map(|&level| json!(level)))
+                .collect();
+            json!({
+                "levels": levels,
+                "value": node.value,
+                "groups": node.groups,
+                "suppressed": node.suppressed,
+            })
         };
         json!({
             "search": self.search,
@@ -70,7 +81,8 @@ impl AlgorithmReport for SearchReport {
 
     fn to_text(&self, outcome: Outcome) -> Vec<Block> {
         let mut text = vec![Block::line(format!(
-            "search   {}: {} of {} combinations of levels keep the promises, {} of them minimal; {} checked{}",
+            "search   {}: {} of {} combinations of levels satisfy the models, {} of them minimal; \
+             {} checked{}",
             self.search,
             thousands(self.satisfying),
             thousands(self.nodes),
@@ -79,14 +91,14 @@ impl AlgorithmReport for SearchReport {
             if self.pruned || self.search == "exhaustive" {
                 ""
             } else {
-                ", because none could be ruled out by another"
+                ", because no verdict implied others"
             }
         ))];
         let header = ["", self.metric, "groups", "suppressed"].map(str::to_owned);
         let mut rows: Vec<Vec<String>> =
             vec![header.into_iter().chain(self.columns.iter().cloned()).collect()];
         rows.push(self.best.row("published"));
-        // The best by the metric comes first, as it would be chosen.
+        // Ascending by cost, like the choice of the published node.
         let mut minimal: Vec<&FoundNode> = self.minimal.iter().collect();
         minimal.sort_by(|a, b| a.value.total_cmp(&b.value).then(b.groups.cmp(&a.groups)));
         let shown = minimal.iter().take(SHOWN).enumerate();
@@ -94,11 +106,14 @@ impl AlgorithmReport for SearchReport {
         text.push(Block::Table(rows));
         if let Some(more) = minimal.len().checked_sub(SHOWN).filter(|more| *more > 0) {
             let more = thousands(more as u64);
-            text.push(Block::line(format!("         and {more} more minimal ones; the JSON has all")));
+            text.push(Block::line(format!(
+                "         and {more} more minimal ones; the JSON has all"
+            )));
         }
         if outcome.suppressed != self.best.suppressed {
             text.push(Block::line(format!(
-                "         {} records were suppressed in the end, to keep every promise of what is left",
+                "         {} records were suppressed in total, because the published records must \
+                 satisfy all models",
                 thousands(outcome.suppressed)
             )));
         }
@@ -108,8 +123,12 @@ impl AlgorithmReport for SearchReport {
 
 impl FoundNode {
     fn row(&self, name: &str) -> Vec<String> {
-        let stated =
-            [name.to_owned(), number(self.value), thousands(self.groups), thousands(self.suppressed)];
+        let stated = [
+            name.to_owned(),
+            number(self.value),
+            thousands(self.groups),
+            thousands(self.suppressed),
+        ];
         stated.into_iter().chain(self.levels.iter().map(u32::to_string)).collect()
     }
 }

@@ -1,38 +1,38 @@
-//! The check that tells whether rows may be a group.
+//! Checks whether the models admit a set of rows as a group.
 
 use incrowd_core::model::{BoundModel, Presence, Running};
 use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, Dataset, GroupSummary, Persons, Span};
 
-use super::judge::Judge;
+use super::group_state::GroupState;
 use super::shape::Shapes;
-use crate::{asks_more, fewest_persons, fewest_records};
+use crate::{exceeds_counting, fewest_persons, fewest_records};
 
-/// Says whether rows may be a group.
+/// The models of a job, arranged for fast checks of groups.
 #[derive(Debug)]
 pub(crate) struct ModelCheck<'a> {
     pub(crate) data: &'a Dataset,
-    /// Models that judge a group from scratch.
-    pub(super) scratch: Vec<&'a dyn BoundModel>,
-    /// Models that keep count while rows come and go, with the column each is about.
-    counting: Vec<(usize, &'a dyn BoundModel)>,
-    /// Values without which models admit no group, with the column they are of.
+    /// Models that are evaluated on a complete summary.
+    pub(super) stateless: Vec<&'a dyn BoundModel>,
+    /// Models that are updated row by row, with their sensitive column.
+    incremental: Vec<(usize, &'a dyn BoundModel)>,
+    /// Values that a model requires in every group, with their sensitive column.
     presences: Vec<(usize, Presence)>,
-    /// No group has fewer records.
-    pub(crate) least: u64,
-    /// No group has fewer different persons, if persons are counted.
+    /// The least number of records of a group.
+    pub(crate) min_records: u64,
+    /// The least number of distinct persons of a group, if persons are counted.
     persons: Option<(&'a Persons, u64)>,
     shapes: &'a Shapes<'a>,
-    /// The codes of the one sensitive column that decides, if there is one.
-    deciding: Option<Deciding>,
+    /// The sensitive column whose counts decide, if a single column does.
+    deciding: Option<DecidingColumn>,
 }
 
-/// A sensitive column whose counts decide.
+/// A sensitive column whose value counts decide whether rows may be a group.
 #[derive(Debug)]
-pub(crate) struct Deciding {
-    /// How many values it has.
+pub(crate) struct DecidingColumn {
+    /// The number of values of the column.
     pub(crate) values: usize,
-    /// The code of each row, close together.
+    /// The code of each row, in two bytes to save cache.
     pub(crate) codes: Vec<u16>,
 }
 
@@ -42,113 +42,141 @@ impl<'a> ModelCheck<'a> {
         models: &'a [Box<dyn BoundModel>],
         shapes: &'a Shapes<'a>,
     ) -> ModelCheck<'a> {
-        let (least, persons) = (fewest_records(models), fewest_persons(data, models));
-        let (mut scratch, mut counting, mut presences) = (Vec::new(), Vec::new(), Vec::new());
-        for model in models.iter().map(|model| &**model).filter(|model| asks_more(*model)) {
-            presences.extend(model.looks_at().zip(model.presence()));
-            // Whoever counts holders judges from scratch.
-            let counts = data.persons().is_none() && model.running().is_some();
-            match model.looks_at().filter(|_| counts) {
-                Some(column) => counting.push((column, model)),
-                None => scratch.push(model),
+        let (min_records, persons) = (fewest_records(models), fewest_persons(data, models));
+        let (mut stateless, mut incremental, mut presences) = (Vec::new(), Vec::new(), Vec::new());
+        for model in models.iter().map(|model| &**model).filter(|model| exceeds_counting(*model)) {
+            presences.extend(model.sensitive_column().zip(model.presence()));
+            // A person with several rows must be counted once, so such models need all rows.
+            let is_incremental = data.persons().is_none() && model.running().is_some();
+            match model.sensitive_column().filter(|_| is_incremental) {
+                Some(column) => incremental.push((column, model)),
+                None => stateless.push(model),
             }
         }
-        let deciding = match (counting.first(), persons) {
+        let deciding = match (incremental.first(), persons) {
             (Some(&(column, _)), None)
-                if scratch.is_empty() && counting.iter().all(|other| other.0 == column) =>
+                if stateless.is_empty() && incremental.iter().all(|other| other.0 == column) =>
             {
                 let code = |row: usize| u16::try_from(data.sensitive_codes(row)[column]).ok();
                 let codes = (0..data.rows()).map(code).collect::<Option<Vec<u16>>>();
-                codes.map(|codes| Deciding { values: data.sensitive()[column].values.len(), codes })
+                codes.map(|codes| DecidingColumn {
+                    values: data.sensitive()[column].values.len(),
+                    codes,
+                })
             }
             _ => None,
         };
-        ModelCheck { data, scratch, counting, presences, least, persons, shapes, deciding }
-    }
-
-    /// Whether the number of records is all that matters.
-    pub(crate) fn only_counts(&self) -> bool {
-        self.only_grows() && self.persons.is_none()
-    }
-
-    /// Whether nothing but numbers of records and persons matters, which only grow when rows join.
-    pub(crate) fn only_grows(&self) -> bool {
-        self.scratch.is_empty() && self.counting.is_empty()
-    }
-
-    /// How many numbers tell which values rows have that models ask for.
-    pub(crate) fn presences(&self) -> usize {
-        self.presences.len()
-    }
-
-    /// Notes the values of a row.
-    pub(crate) fn see_values(&self, seen: &mut [u64], row: u32) {
-        for (seen, (column, presence)) in seen.iter_mut().zip(&self.presences) {
-            *seen |= presence.bit(self.data.sensitive_codes(row as usize)[*column]);
+        ModelCheck {
+            data,
+            stateless,
+            incremental,
+            presences,
+            min_records,
+            persons,
+            shapes,
+            deciding,
         }
     }
 
-    /// Whether rows with these values may be a group; no part of rows is of which this is false.
-    pub(crate) fn has_values(&self, seen: &[u64]) -> bool {
-        seen.iter().zip(&self.presences).all(|(seen, (_, presence))| presence.suffices(*seen))
+    /// Returns whether the models depend only on the number of records.
+    pub(crate) fn needs_only_records(&self) -> bool {
+        self.needs_only_counts() && self.persons.is_none()
     }
 
-    /// The sensitive column of which the counts of the values decide whether rows may be a group, if there is one.
-    pub(crate) fn deciding(&self) -> Option<&Deciding> {
+    /// Returns whether the models depend only on the numbers of records and persons. These do not
+    /// decrease when rows join a group.
+    pub(crate) fn needs_only_counts(&self) -> bool {
+        self.stateless.is_empty() && self.incremental.is_empty()
+    }
+
+    /// Returns the number of words in a bit set of required values.
+    pub(crate) fn presence_words(&self) -> usize {
+        self.presences.len()
+    }
+
+    /// Adds the values of a row to a bit set of required values.
+    pub(crate) fn add_values(&self, present: &mut [u64], row: u32) {
+        for (present, (column, presence)) in present.iter_mut().zip(&self.presences) {
+            *present |= presence.bit(self.data.sensitive_codes(row as usize)[*column]);
+        }
+    }
+
+    /// Returns whether rows with these values may be a group. If not, no subset of them may be.
+    pub(crate) fn has_required_values(&self, present: &[u64]) -> bool {
+        present.iter().zip(&self.presences).all(|(bits, (_, presence))| presence.suffices(*bits))
+    }
+
+    /// Returns the sensitive column whose value counts decide whether rows may be a group, if a
+    /// single column does.
+    pub(crate) fn deciding(&self) -> Option<&DecidingColumn> {
         self.deciding.as_ref()
     }
 
-    /// The same as [`ModelCheck::has_values`] where the values of one column decide, which occur so often.
-    pub(crate) fn has_counted(&self, counts: &[u64]) -> bool {
+    /// Like [`ModelCheck::has_required_values`], for the value counts of the deciding column.
+    pub(crate) fn has_required_counts(&self, counts: &[u64]) -> bool {
         self.presences.iter().all(|(_, presence)| {
             let occurring = counts.iter().enumerate().filter(|(_, count)| **count > 0);
             presence.suffices(occurring.fold(0, |bits, (code, _)| bits | presence.bit(code as u32)))
         })
     }
 
-    /// Whether rows of so many records may be a group where the values of one column decide, which occur so often; `judge` is
-    /// overwritten.
-    pub(crate) fn admits_counted(&self, judge: &mut Judge<'a>, counts: &[u64], records: u64) -> bool {
-        records >= self.least && judge.admits_counted(counts, records)
+    /// Returns whether rows with these value counts in the deciding column may be a group. `state`
+    /// is overwritten.
+    pub(crate) fn admits_counted(
+        &self,
+        state: &mut GroupState<'a>,
+        counts: &[u64],
+        records: u64,
+    ) -> bool {
+        records >= self.min_records && state.admits_counted(counts, records)
     }
 
-    /// Whether rows have records of as many different persons as every group needs.
-    pub(super) fn reach(&self, rows: impl Iterator<Item = u32>) -> bool {
-        self.persons.is_none_or(|(persons, least)| persons.reach(rows.map(|row| row as usize), least))
+    /// Returns whether the rows belong to enough distinct persons.
+    pub(super) fn has_enough_persons(&self, rows: impl Iterator<Item = u32>) -> bool {
+        self.persons
+            .is_none_or(|(persons, least)| persons.reach(rows.map(|row| row as usize), least))
     }
 
-    /// Counts a row in a summary.
+    /// Adds a row to a summary.
     pub(super) fn count(&self, summary: &mut GroupSummary, row: u32) {
-        if self.scratch.is_empty() {
+        if self.stateless.is_empty() {
             summary.records += self.data.weight(row as usize);
         } else {
             summary.add_row(self.data, row as usize);
         }
     }
 
-    /// An empty group for every model that keeps count.
+    /// Returns an empty counter for every incremental model.
     pub(super) fn running(&self) -> Vec<(usize, Box<dyn Running + 'a>)> {
-        self.counting.iter().filter_map(|&(column, model)| Some((column, model.running()?))).collect()
+        self.incremental
+            .iter()
+            .filter_map(|&(column, model)| Some((column, model.running()?)))
+            .collect()
     }
 
-    /// Whether these rows, which have so many records, may be a group; `judge` is overwritten.
-    pub(crate) fn admits(&self, judge: &mut Judge<'a>, rows: &[u32], records: u64) -> bool {
-        if records < self.least || self.only_counts() {
-            return records >= self.least;
+    /// Returns whether these rows may be a group. `records` is their number of records. `state` is
+    /// overwritten.
+    pub(crate) fn admits(&self, state: &mut GroupState<'a>, rows: &[u32], records: u64) -> bool {
+        if records < self.min_records || self.needs_only_records() {
+            return records >= self.min_records;
         }
-        judge.recount(self, rows, records);
-        judge.admits(self, rows)
+        state.recount(self, rows, records);
+        state.admits(self, rows)
     }
 
-    /// Whether the models that judge from scratch admit a group with this summary and these rows.
-    pub(super) fn admits_summary(&self, mut summary: GroupSummary, rows: impl Fn() -> Vec<u32>) -> bool {
+    /// Returns whether the stateless models admit a group with this summary and these rows.
+    pub(super) fn admits_summary(
+        &self,
+        mut summary: GroupSummary,
+        rows: impl Fn() -> Vec<u32>,
+    ) -> bool {
         if self.data.population().is_some() {
             summary.population = self.people(&rows());
         }
-        self.scratch.iter().all(|model| model.admits(&summary).holds)
+        self.stateless.iter().all(|model| model.admits(&summary).holds)
     }
 
-    /// How many people of the population the group's cells cover.
+    /// Returns the number of people in the population that the group's cells cover.
     fn people(&self, rows: &[u32]) -> u64 {
         let Some(population) = self.data.population() else { return 0 };
         let spans: Vec<Span> = self.shapes.spans(&self.shapes.of(rows.iter().copied()));
@@ -160,7 +188,8 @@ impl<'a> ModelCheck<'a> {
             codes
         };
         let values: Vec<Vec<Code>> = (0..spans.len()).map(values).collect();
-        let cell = |q: usize| PublishedCell::new(&self.data.quasi()[q].domain, spans[q], &values[q]);
+        let cell =
+            |q: usize| PublishedCell::new(&self.data.quasi()[q].domain, spans[q], &values[q]);
         let cells: Vec<PublishedCell<'_>> = (0..spans.len()).map(cell).collect();
         population.people(&population.covered(&cells, 0..population.rows() as u32))
     }

@@ -1,4 +1,4 @@
-//! What is to be least.
+//! The loss metric that an algorithm minimizes.
 
 use incrowd_core::{Code, Domain};
 
@@ -13,12 +13,12 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// The metric with this name in a job; information loss if there is none.
+    /// Returns the metric with this name in a job. Information loss is the default.
     pub fn named(name: &str) -> Metric {
         if name == Metric::Ncp.name() { Metric::Ncp } else { Metric::InformationLoss }
     }
 
-    /// The word for it in a job.
+    /// Returns the metric's name in a job.
     pub fn name(self) -> &'static str {
         match self {
             Metric::InformationLoss => "information-loss",
@@ -26,7 +26,7 @@ impl Metric {
         }
     }
 
-    /// What people call it.
+    /// Returns the metric's name in reports.
     pub fn title(self) -> &'static str {
         match self {
             Metric::InformationLoss => "information loss",
@@ -34,7 +34,7 @@ impl Metric {
         }
     }
 
-    /// The price of publishing these leaves of a line.
+    /// Returns the loss of a cell that covers these leaves.
     pub(crate) fn of(self, domain: &Domain, lo: u32, hi: u32) -> f64 {
         match self {
             Metric::InformationLoss => domain.loss(Code(lo), Code(hi)),

@@ -1,4 +1,4 @@
-//! What k-join-anonymity answers: groups of rows with their boxes.
+//! The result of k-join-anonymity: groups of rows with their boxes.
 
 use incrowd_core::{Code, Dataset, Partition, Result, RowId, Span};
 
@@ -9,21 +9,21 @@ use super::{Grouping, JoinRules};
 pub struct JoinGroup {
     /// Its rows, ascending: microdata first.
     pub rows: Vec<u32>,
-    /// Which sensitive group it is of.
+    /// The index of its sensitive group.
     pub sensitive: u32,
 }
 
 /// All groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JoinOutcome {
-    /// The groups, in the order in which they were made.
+    /// The groups in the order of their creation.
     pub groups: Vec<JoinGroup>,
-    /// How many sensitive groups there are.
+    /// The number of sensitive groups.
     pub sensitive: u32,
 }
 
 impl JoinOutcome {
-    /// Adds groups; with `one` all of them are of one further sensitive group.
+    /// Adds groups. With `one`, all of them form one new sensitive group.
     pub(super) fn add(&mut self, grouping: &Grouping, one: bool) {
         let first = self.sensitive;
         for (rows, starts) in grouping.iter() {
@@ -36,7 +36,8 @@ impl JoinOutcome {
         }
     }
 
-    /// The groups as a partition of the rows, each with its minimum bounding box; rows in no group are not published.
+    /// Returns the groups as a partition of the rows, each with its minimum bounding box. Rows
+    /// without a group are not published.
     pub fn partition(&self, data: &Dataset) -> Result<Partition> {
         let width = data.quasi().len();
         let mut partition = Partition::new(width, data.rows());
@@ -46,7 +47,7 @@ impl JoinOutcome {
         Ok(partition)
     }
 
-    /// How many records of the microdata each group has.
+    /// Returns the number of microdata records of each group.
     pub fn microdata(&self, data: &Dataset, rules: &JoinRules<'_>) -> Vec<u64> {
         let own = |group: &JoinGroup| {
             let rows = group.rows.iter().filter(|row| rules.is_microdata(**row));
@@ -56,7 +57,7 @@ impl JoinOutcome {
     }
 }
 
-/// The minimum bounding box of rows.
+/// Returns the minimum bounding box of rows.
 pub(crate) fn bounds(data: &Dataset, rows: &[u32]) -> Vec<Span> {
     let width = data.quasi().len();
     let mut spans = vec![Span { lo: Code(u32::MAX), hi: Code(0) }; width];

@@ -1,30 +1,30 @@
-//! One step of local recoding: which quasi-identifier goes down a level, which records go down, and which stay behind so that
-//! those that cannot go still are a group.
+//! One step of local recoding: chooses the quasi-identifier along which a group descends, the
+//! records that descend, and those that stay to complete the group of the others.
 
 use incrowd_core::domain::Domain;
 use incrowd_core::model::BoundModel;
 use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, Dataset, GroupSummary, NodeId, Span};
 
-/// Where a group stands on a quasi-identifier.
+/// The position of a group in a quasi-identifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum At {
-    /// Everywhere, where there is no hierarchy.
+pub(super) enum Position {
+    /// All values of a column without a hierarchy.
     Everything,
-    /// At a node of the hierarchy.
+    /// A node of the hierarchy.
     Node(NodeId),
-    /// At a single value, where there is no hierarchy.
+    /// A single value of a column without a hierarchy.
     Value(Code),
 }
 
-/// Records that are published together unless they step down.
+/// Records that are published together unless they descend.
 #[derive(Clone, Debug)]
 pub(super) struct SteppingGroup {
-    /// Rows with how many of their records are in the group, ascending.
+    /// Rows with the number of their records in the group, ascending.
     pub(super) rows: Vec<(u32, u64)>,
-    at: Vec<At>,
+    at: Vec<Position>,
     free: Vec<bool>,
-    /// The rows of the population that the group's cells cover; empty if there is none.
+    /// The rows of the population that the group's cells cover. Empty if there is no population.
     people: Vec<u32>,
 }
 
@@ -33,61 +33,63 @@ impl SteppingGroup {
         self.rows.iter().map(|row| row.1).sum()
     }
 
-    /// The leaves the group's cells stand for.
+    /// Returns the leaves that the group's cells cover.
     pub(super) fn spans(&self, data: &Dataset) -> Vec<Span> {
         self.at.iter().zip(data.quasi()).map(|(at, quasi)| span(*at, &quasi.domain)).collect()
     }
 }
 
-/// The leaves a cell stands for.
-fn span(at: At, domain: &Domain) -> Span {
+/// Returns the leaves that a cell covers.
+fn span(at: Position, domain: &Domain) -> Span {
     match (at, domain) {
-        (At::Node(node), Domain::Taxonomy(tree)) => {
+        (Position::Node(node), Domain::Taxonomy(tree)) => {
             let (lo, hi) = tree.span(node);
             Span { lo, hi }
         }
-        (At::Value(code), _) => Span { lo: code, hi: code },
+        (Position::Value(code), _) => Span { lo: code, hi: code },
         (_, domain) => Span { lo: Code(0), hi: Code(domain.leaves().saturating_sub(1)) },
     }
 }
 
-/// Rows with records, by the sensitive values they share: those of one class are interchangeable to any model.
+/// Rows with their records, by sensitive values. The rows of one class are interchangeable for all
+/// models.
 type Classes = Vec<(Vec<u32>, Vec<(u32, u64)>)>;
 
-/// Records that would step down to one child.
+/// Records that would descend to one child.
 #[derive(Clone, Debug)]
-struct Kid {
-    at: At,
+struct Child {
+    at: Position,
     classes: Classes,
     summary: GroupSummary,
 }
 
-/// What stays the same for all groups.
+/// The data that all groups share.
 pub(super) struct Stepper<'a> {
     data: &'a Dataset,
     models: &'a [Box<dyn BoundModel>],
-    /// For each row its place in the order of values, which decides ties.
+    /// The position of each row in the order of values, for ties.
     rank: Vec<u32>,
-    /// Whether some column is published as the set of a group's values, so that who is covered depends on the rows.
+    /// Whether a column is published as the set of a group's values. The covered people then depend
+    /// on the rows.
     sets: bool,
 }
 
-/// A record that a kid can spare.
-struct Spared {
-    /// What the rest would lack with it.
+/// A record that a child can give to the rest.
+struct Donor {
+    /// The remaining deficit of the rest with it.
     lacks: [f64; 2],
-    /// The records of its kid, and of its class there.
+    /// The numbers of records of its child, and of its class there.
     size: u64,
     count: u64,
     rank: u32,
-    /// The kid and the class.
+    /// The indices of the child and the class.
     place: (usize, usize),
 }
 
-/// A step that could be taken.
+/// A possible step.
 struct Trial {
-    kids: Vec<Kid>,
-    rest: Kid,
+    children: Vec<Child>,
+    rest: Child,
     gained: u64,
 }
 
@@ -102,23 +104,34 @@ impl<'a> Stepper<'a> {
         Stepper { data, models, rank, sets }
     }
 
-    /// All records at the roots.
-    pub(super) fn everybody(&self) -> SteppingGroup {
+    /// Returns the group of all records at the roots.
+    pub(super) fn root_group(&self) -> SteppingGroup {
         let root = |quasi: &incrowd_core::dataset::Quasi| match &quasi.domain {
-            Domain::Taxonomy(tree) => At::Node(tree.root()),
-            _ => At::Everything,
+            Domain::Taxonomy(tree) => Position::Node(tree.root()),
+            _ => Position::Everything,
         };
         SteppingGroup {
-            rows: (0..self.data.rows() as u32).map(|row| (row, self.data.weight(row as usize))).collect(),
+            rows: (0..self.data.rows() as u32)
+                .map(|row| (row, self.data.weight(row as usize)))
+                .collect(),
             at: self.data.quasi().iter().map(root).collect(),
             free: vec![true; self.data.quasi().len()],
             people: (0..self.data.population().map_or(0, |people| people.rows() as u32)).collect(),
         }
     }
 
-    /// Those people of a group's whom these rows' cells cover if the group stands here on a quasi-identifier.
-    fn covered(&self, group: &SteppingGroup, quasi: usize, at: At, rows: &[(u32, u64)]) -> Vec<u32> {
-        let Some(population) = self.data.population().filter(|_| !rows.is_empty()) else { return Vec::new() };
+    /// Returns the people of a group that the cells of these rows cover if the group is at this
+    /// position of a quasi-identifier.
+    fn covered(
+        &self,
+        group: &SteppingGroup,
+        quasi: usize,
+        at: Position,
+        rows: &[(u32, u64)],
+    ) -> Vec<u32> {
+        let Some(population) = self.data.population().filter(|_| !rows.is_empty()) else {
+            return Vec::new();
+        };
         let values = |q: usize| {
             let mut codes: Vec<Code> = Vec::new();
             if self.data.quasi()[q].domain.publishes_sets() {
@@ -131,42 +144,51 @@ impl<'a> Stepper<'a> {
         let values: Vec<Vec<Code>> = (0..group.at.len()).map(values).collect();
         let cell = |q: usize| {
             let domain = &self.data.quasi()[q].domain;
-            PublishedCell::new(domain, span(if q == quasi { at } else { group.at[q] }, domain), &values[q])
+            PublishedCell::new(
+                domain,
+                span(if q == quasi { at } else { group.at[q] }, domain),
+                &values[q],
+            )
         };
         let cells: Vec<PublishedCell<'_>> = (0..group.at.len()).map(cell).collect();
         population.covered(&cells, group.people.iter().copied())
     }
 
-    /// How many people a kid's cells cover.
-    fn people(&self, group: &SteppingGroup, quasi: usize, kid: &Kid) -> u64 {
-        self.data
-            .population()
-            .map_or(0, |population| population.people(&self.covered(group, quasi, kid.at, &kid.rows())))
+    /// Returns the number of people that the cells of a child cover.
+    fn people(&self, group: &SteppingGroup, quasi: usize, child: &Child) -> u64 {
+        self.data.population().map_or(0, |population| {
+            population.people(&self.covered(group, quasi, child.at, &child.rows()))
+        })
     }
 
-    /// The parts of a group after the best step, or nothing if no step lets anybody down.
+    /// Returns the parts of a group after the best step, or `None` if no records can descend.
     pub(super) fn step(&self, group: &SteppingGroup) -> Option<Vec<SteppingGroup>> {
         let mut best: Option<(usize, Trial)> = None;
         for quasi in (0..group.at.len()).filter(|&quasi| group.free[quasi]) {
             let trial = self.trial(group, quasi);
-            let better = best
-                .as_ref()
-                .is_none_or(|(_, best)| (trial.gained, best.kids.len()) > (best.gained, trial.kids.len()));
+            let better = best.as_ref().is_none_or(|(_, best)| {
+                (trial.gained, best.children.len()) > (best.gained, trial.children.len())
+            });
             if trial.gained > 0 && better {
                 best = Some((quasi, trial));
             }
         }
         let (quasi, trial) = best?;
-        let part = |kid: Kid, at: At, free: bool| {
-            let rows = kid.rows();
+        let part = |child: Child, at: Position, free: bool| {
+            let rows = child.rows();
             let people = self.covered(group, quasi, at, &rows);
-            let mut part = SteppingGroup { rows, at: group.at.clone(), free: group.free.clone(), people };
+            let mut part =
+                SteppingGroup { rows, at: group.at.clone(), free: group.free.clone(), people };
             part.at[quasi] = at;
             part.free[quasi] &= free;
             part
         };
-        let mut parts: Vec<SteppingGroup> =
-            trial.kids.into_iter().map(|kid| (kid.at, kid)).map(|(at, kid)| part(kid, at, true)).collect();
+        let mut parts: Vec<SteppingGroup> = trial
+            .children
+            .into_iter()
+            .map(|child| (child.at, child))
+            .map(|(at, child)| part(child, at, true))
+            .collect();
         if trial.rest.summary.records > 0 {
             parts.push(part(trial.rest, group.at[quasi], false));
         }
@@ -174,71 +196,82 @@ impl<'a> Stepper<'a> {
     }
 
     fn trial(&self, group: &SteppingGroup, quasi: usize) -> Trial {
-        let mut rest = self.kid(group.at[quasi], Vec::new());
-        let mut below: Vec<(At, u32, u64)> = Vec::with_capacity(group.rows.len());
+        let mut rest = self.new_child(group.at[quasi], Vec::new());
+        let mut below: Vec<(Position, u32, u64)> = Vec::with_capacity(group.rows.len());
         let mut stay = Vec::new();
         for &(row, records) in &group.rows {
-            match self.child(quasi, group.at[quasi], Code(self.data.quasi_codes(row as usize)[quasi])) {
+            match self.position_below(
+                quasi,
+                group.at[quasi],
+                Code(self.data.quasi_codes(row as usize)[quasi]),
+            ) {
                 Some(at) => below.push((at, row, records)),
                 None => stay.push((row, records)),
             }
         }
-        rest.take_rows(self, stay);
+        rest.add_rows(self, stay);
         below.sort_by_key(|&(at, row, _)| (at, self.rank[row as usize]));
-        let mut kids = Vec::new();
+        let mut children = Vec::new();
         for run in below.chunk_by(|a, b| a.0 == b.0) {
             let rows = run.iter().map(|&(_, row, records)| (row, records)).collect();
-            let mut kid = self.kid(run[0].0, rows);
-            kid.summary.population = self.people(group, quasi, &kid);
-            if self.admitted(&kid.summary) { kids.push(kid) } else { rest.take(self, kid) }
+            let mut child = self.new_child(run[0].0, rows);
+            child.summary.population = self.people(group, quasi, &child);
+            if self.admitted(&child.summary) {
+                children.push(child)
+            } else {
+                rest.absorb(self, child)
+            }
         }
         rest.summary.population = self.people(group, quasi, &rest);
-        while rest.summary.records > 0 && !self.admitted(&rest.summary) && !kids.is_empty() {
-            match self.company(group, quasi, &kids, &rest) {
-                Some((kid, class)) => {
-                    let (row, records) = kids[kid].give(class, self.whole_rows());
-                    kids[kid].summary.remove(&self.one(row));
-                    rest.take_rows(self, vec![(row, records)]);
+        while rest.summary.records > 0 && !self.admitted(&rest.summary) && !children.is_empty() {
+            match self.donor(group, quasi, &children, &rest) {
+                Some((child, class)) => {
+                    let (row, records) = children[child].remove_record(class, self.whole_rows());
+                    children[child].summary.remove(&self.record_summary(row));
+                    rest.add_rows(self, vec![(row, records)]);
                     if self.sets {
-                        kids[kid].summary.population = self.people(group, quasi, &kids[kid]);
+                        children[child].summary.population =
+                            self.people(group, quasi, &children[child]);
                         rest.summary.population = self.people(group, quasi, &rest);
                     }
                 }
                 None => {
-                    let label = |at: At| self.label(quasi, at);
-                    let smallest =
-                        (0..kids.len()).min_by_key(|&kid| (kids[kid].summary.records, label(kids[kid].at)));
-                    let kid = kids.remove(smallest.unwrap_or(0));
-                    rest.take(self, kid);
+                    let label = |at: Position| self.label(quasi, at);
+                    let smallest = (0..children.len()).min_by_key(|&child| {
+                        (children[child].summary.records, label(children[child].at))
+                    });
+                    let child = children.remove(smallest.unwrap_or(0));
+                    rest.absorb(self, child);
                     rest.summary.population = self.people(group, quasi, &rest);
                 }
             }
         }
-        let gained = kids.iter().map(|kid| kid.summary.records).sum();
-        Trial { kids, rest, gained }
+        let gained = children.iter().map(|child| child.summary.records).sum();
+        Trial { children, rest, gained }
     }
 
-    /// The record that should move to the rest, as a class of a kid: one whose kid can spare it, and after which the rest
-    /// lacks least; then from the largest kid, then of the most frequent values there, then the last by its values.
-    fn company(
+    /// Returns the child and the class of the record that should move to the rest. The child must
+    /// be admitted without it. The rest must lack as little as possible with it. Ties: the largest
+    /// child, the most frequent values there, the last by its values.
+    fn donor(
         &self,
         group: &SteppingGroup,
         quasi: usize,
-        kids: &[Kid],
-        rest: &Kid,
+        children: &[Child],
+        rest: &Child,
     ) -> Option<(usize, usize)> {
         let recount = self.sets && self.data.population().is_some();
-        let mut best: Option<Spared> = None;
-        for (k, kid) in kids.iter().enumerate() {
-            for (c, (_, rows)) in kid.classes.iter().enumerate() {
+        let mut best: Option<Donor> = None;
+        for (k, child) in children.iter().enumerate() {
+            for (c, (_, rows)) in child.classes.iter().enumerate() {
                 let Some(&(row, records)) = rows.last() else { continue };
-                let one = self.one(row);
-                let mut without = kid.summary.clone();
+                let one = self.record_summary(row);
+                let mut without = child.summary.clone();
                 without.remove(&one);
                 if recount {
-                    let mut kid = kid.clone();
-                    kid.give(c, self.whole_rows());
-                    without.population = self.people(group, quasi, &kid);
+                    let mut child = child.clone();
+                    child.remove_record(c, self.whole_rows());
+                    without.population = self.people(group, quasi, &child);
                 }
                 if without.records == 0 || !self.admitted(&without) {
                     continue;
@@ -247,12 +280,12 @@ impl<'a> Stepper<'a> {
                 with.merge(&one);
                 if recount {
                     let mut rest = rest.clone();
-                    rest.take_rows(self, vec![(row, if self.whole_rows() { records } else { 1 })]);
+                    rest.add_rows(self, vec![(row, if self.whole_rows() { records } else { 1 })]);
                     with.population = self.people(group, quasi, &rest);
                 }
                 let lacks = self.missing(&with);
                 let count: u64 = rows.iter().map(|r| r.1).sum();
-                let (size, rank) = (kid.summary.records, self.rank[row as usize]);
+                let (size, rank) = (child.summary.records, self.rank[row as usize]);
                 let better = best.as_ref().is_none_or(|best| {
                     lacks.partial_cmp(&best.lacks).is_some_and(|order| {
                         let (sizes, counts) = (best.size.cmp(&size), best.count.cmp(&count));
@@ -260,7 +293,7 @@ impl<'a> Stepper<'a> {
                     })
                 });
                 if better {
-                    best = Some(Spared { lacks, size, count, rank, place: (k, c) });
+                    best = Some(Donor { lacks, size, count, rank, place: (k, c) });
                 }
             }
         }
@@ -276,9 +309,9 @@ impl<'a> Stepper<'a> {
         self.models.iter().all(|model| model.admits(summary).holds)
     }
 
-    /// One record of a row; where persons are counted, all of them: which person's record would move is not known, so rows stay
-    /// whole.
-    fn one(&self, row: u32) -> GroupSummary {
+    /// Returns the summary of one record of a row. If persons are counted, returns that of the
+    /// whole row: it is not known whose record would move, so rows stay whole.
+    fn record_summary(&self, row: u32) -> GroupSummary {
         let mut one = GroupSummary::empty(self.data.sensitive().len());
         if self.whole_rows() {
             one.add_row(self.data, row as usize);
@@ -292,37 +325,37 @@ impl<'a> Stepper<'a> {
         self.data.persons().is_some()
     }
 
-    fn kid(&self, at: At, rows: Vec<(u32, u64)>) -> Kid {
+    fn new_child(&self, at: Position, rows: Vec<(u32, u64)>) -> Child {
         let summary = GroupSummary::empty(self.data.sensitive().len());
-        let mut kid = Kid { at, classes: Vec::new(), summary };
-        kid.take_rows(self, rows);
-        kid
+        let mut child = Child { at, classes: Vec::new(), summary };
+        child.add_rows(self, rows);
+        child
     }
 
-    /// The child below which a value lies, one step down.
-    fn child(&self, quasi: usize, at: At, code: Code) -> Option<At> {
+    /// Returns the position of a value one step down.
+    fn position_below(&self, quasi: usize, at: Position, code: Code) -> Option<Position> {
         match (at, &self.data.quasi()[quasi].domain) {
-            (At::Node(node), Domain::Taxonomy(tree)) => {
+            (Position::Node(node), Domain::Taxonomy(tree)) => {
                 let children = tree.children(node);
                 let place = children.partition_point(|&child| tree.span(child).1 < code);
-                children.get(place).copied().map(At::Node)
+                children.get(place).copied().map(Position::Node)
             }
-            (At::Everything, _) => Some(At::Value(code)),
+            (Position::Everything, _) => Some(Position::Value(code)),
             _ => None,
         }
     }
 
-    fn label(&self, quasi: usize, at: At) -> String {
+    fn label(&self, quasi: usize, at: Position) -> String {
         let domain = &self.data.quasi()[quasi].domain;
         match (at, domain) {
-            (At::Node(node), Domain::Taxonomy(tree)) => tree.label(node).to_owned(),
-            (At::Value(code), _) => domain.label(code, code),
+            (Position::Node(node), Domain::Taxonomy(tree)) => tree.label(node).to_owned(),
+            (Position::Value(code), _) => domain.label(code, code),
             _ => String::new(),
         }
     }
 }
 
-impl Kid {
+impl Child {
     fn rows(&self) -> Vec<(u32, u64)> {
         let mut rows: Vec<(u32, u64)> =
             self.classes.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
@@ -335,7 +368,7 @@ impl Kid {
         rows
     }
 
-    fn take_rows(&mut self, stepper: &Stepper<'_>, rows: Vec<(u32, u64)>) {
+    fn add_rows(&mut self, stepper: &Stepper<'_>, rows: Vec<(u32, u64)>) {
         for (row, records) in rows {
             let codes = stepper.data.sensitive_codes(row as usize);
             if stepper.whole_rows() {
@@ -351,12 +384,13 @@ impl Kid {
         }
     }
 
-    fn take(&mut self, stepper: &Stepper<'_>, other: Kid) {
-        self.take_rows(stepper, other.rows());
+    fn absorb(&mut self, stepper: &Stepper<'_>, other: Child) {
+        self.add_rows(stepper, other.rows());
     }
 
-    /// Gives away one record of a class, the last by its values, or all of the last row; answers with the row and its records.
-    fn give(&mut self, class: usize, whole_row: bool) -> (u32, u64) {
+    /// Removes one record of a class, the last by its values, or the whole last row. Returns the
+    /// row and the number of its records.
+    fn remove_record(&mut self, class: usize, whole_row: bool) -> (u32, u64) {
         let rows = &mut self.classes[class].1;
         let Some(last) = rows.last_mut() else { return (0, 0) };
         let (row, records) = (last.0, if whole_row { last.1 } else { 1 });

@@ -1,30 +1,30 @@
-//! Generalizing and leaving out, whichever costs less: columns rise to a level of their hierarchies as long as that saves more in
-//! missing cells than it loses in all others.
+//! A combination of generalization and local suppression: columns are raised to a level of their
+//! hierarchies while that saves more missing cells than it loses in the other cells.
 
 use incrowd_core::{Code, Dataset, Domain, Progress, Result};
 
 use super::points::Points;
 use super::{LocalSuppression, cost, search};
 
-/// The level of each quasi-identifier at which it is published, or not at all.
+/// Returns the level at which each quasi-identifier is published, if it is not missing.
 pub fn cheapest_levels(
     data: &Dataset,
-    asked: &LocalSuppression,
+    rules: &LocalSuppression,
     progress: &dyn Progress,
 ) -> Result<Vec<usize>> {
-    progress.step("looking for levels", None);
+    progress.step("choosing levels", None);
     let mut levels = vec![0; data.quasi().len()];
-    let mut best = loss(data, asked, &levels)?;
+    let mut best = loss(data, rules, &levels)?;
     loop {
         let mut found: Option<(f64, usize)> = None;
         for (q, quasi) in data.quasi().iter().enumerate() {
-            // The highest level says as little as a missing cell.
+            // The highest level contains no more information than a missing cell.
             if levels[q] + 2 >= quasi.domain.levels() {
                 continue;
             }
             let mut higher = levels.clone();
             higher[q] += 1;
-            let loss = loss(data, asked, &higher)?;
+            let loss = loss(data, rules, &higher)?;
             progress.advance(1);
             if loss < found.map_or(best, |found| found.0) {
                 found = Some((loss, q));
@@ -36,14 +36,21 @@ pub fn cheapest_levels(
     }
 }
 
-/// What is lost at these levels, weighed by column: by generalizing, and by cells that are missing before any come back.
-fn loss(data: &Dataset, asked: &LocalSuppression, levels: &[usize]) -> Result<f64> {
-    let lines: Result<Vec<Domain>> =
-        data.quasi().iter().zip(levels).map(|(quasi, &level)| quasi.domain.or_missing(level)).collect();
-    let made = data.clone().with_domains(lines?);
+/// Returns the loss at these levels by generalization and by missing cells, multiplied by the
+/// importance of the columns. Does not include the restoration of cells.
+fn loss(data: &Dataset, rules: &LocalSuppression, levels: &[usize]) -> Result<f64> {
+    let domains: Result<Vec<Domain>> = data
+        .quasi()
+        .iter()
+        .zip(levels)
+        .map(|(quasi, &level)| quasi.domain.or_missing(level))
+        .collect();
+    let made = data.clone().with_domains(domains?);
     let points = Points::new(&made);
-    let prices = asked.prices(&made);
-    let Ok(missing) = search::begin(&points, asked.least, &prices) else { return Ok(f64::INFINITY) };
+    let prices = rules.prices(&made);
+    let Ok(missing) = search::initial_missing(&points, rules.least, &prices) else {
+        return Ok(f64::INFINITY);
+    };
     let mut lost = cost(&points, &missing, &prices);
     for (q, quasi) in data.quasi().iter().enumerate().filter(|(q, _)| levels[*q] > 0) {
         let of_leaf = |code: u32| {

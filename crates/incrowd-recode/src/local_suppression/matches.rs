@@ -1,8 +1,10 @@
-//! How many records match a record, a missing cell matching any value, while cells come and go.
+//! Counts the records that match a record while cells become missing or are restored. A missing
+//! cell matches any value.
 //!
-//! Two records match if they agree in every column in which neither has a missing cell. Records with the same missing columns are
-//! hashed by the columns that count beside a record with others; a question is then one look for each set of missing columns in
-//! use. Only points with fewer than k records ever have missing cells; the others are counted once.
+//! Two records match if they agree in every column in which neither has a missing cell. Records
+//! with the same set of missing columns are hashed by the columns that remain in a comparison with
+//! a record. A query is then one lookup for each set of missing columns in use. Only points with
+//! fewer than k records ever have missing cells. The others are counted once.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -11,59 +13,63 @@ use super::points::{Columns, Points};
 
 type Map<K, V> = HashMap<K, V, FixedState>;
 
-/// Points with the same values where it counts.
+/// Points that agree in the compared columns.
 #[derive(Debug, Default)]
-struct Alike {
+struct MatchingPoints {
     records: u64,
     points: Vec<u32>,
 }
 
-/// Points with the same missing columns, by all columns that do not count.
+/// Points with the same missing columns. `by_union` is indexed by the columns that are not
+/// compared.
 #[derive(Debug)]
 struct Pattern {
     missing: Columns,
     points: u64,
-    by_union: Map<Columns, Map<u64, Alike>>,
+    by_union: Map<Columns, Map<u64, MatchingPoints>>,
 }
 
-/// Scarce points with their missing columns, and how many records match each.
+/// The rare points with their missing columns, and the number of records that match each.
 #[derive(Debug)]
 pub(super) struct Matches<'p> {
     pub(super) points: &'p Points,
-    /// Points with fewer records are scarce.
+    /// Points with fewer records are rare.
     least: u64,
-    pub(super) scarce: Vec<u32>,
+    pub(super) rare: Vec<u32>,
     missing: Vec<Columns>,
     matching: Vec<u64>,
     patterns: Vec<Pattern>,
-    plenty: Map<Columns, Map<u64, u64>>,
-    /// How many looks at a hash it took.
-    pub(super) looks: u64,
+    common: Map<Columns, Map<u64, u64>>,
+    /// The number of hash lookups.
+    pub(super) lookups: u64,
 }
 
 impl<'p> Matches<'p> {
-    /// Scarce points with these missing columns; `missing` is by point, 0 for those that are not scarce.
+    /// Creates the counts for these missing columns. `missing` is by point, 0 for those that are
+    /// not rare.
     pub(super) fn new(points: &'p Points, least: u64, missing: Vec<Columns>) -> Matches<'p> {
-        let scarce =
-            (0..points.len() as u32).filter(|&point| points.records[point as usize] < least).collect();
+        let rare = (0..points.len() as u32)
+            .filter(|&point| points.records[point as usize] < least)
+            .collect();
         let mut matches = Matches {
             points,
             least,
-            scarce,
+            rare,
             missing,
             matching: vec![0; points.len()],
             patterns: Vec::new(),
-            plenty: Map::default(),
-            looks: 0,
+            common: Map::default(),
+            lookups: 0,
         };
-        for at in 0..matches.scarce.len() {
-            let missing = matches.missing[matches.scarce[at] as usize];
+        for at in 0..matches.rare.len() {
+            let missing = matches.missing[matches.rare[at] as usize];
             let pattern = matches.pattern(missing);
             matches.patterns[pattern].points += 1;
         }
-        for at in 0..matches.scarce.len() {
-            let point = matches.scarce[at];
-            matches.matching[point as usize] = matches.count(point, matches.missing[point as usize]);
+        for at in 0..matches.rare.len() {
+            let point = matches.rare[at];
+            matches.matching[point as usize] =
+                matches.count(point, matches.missing[point as usize]);
         }
         matches
     }
@@ -80,35 +86,41 @@ impl<'p> Matches<'p> {
         self.patterns.len() - 1
     }
 
-    /// The points of a pattern that a point would match if these columns of it were missing.
-    fn alike(&mut self, pattern: usize, point: u32, missing: Columns) -> Option<&Alike> {
-        let (points, of_point, scarce) = (self.points, &self.missing, &self.scarce);
+    /// Returns the points of a pattern that a point would match if its columns `missing` were
+    /// missing.
+    fn alike(&mut self, pattern: usize, point: u32, missing: Columns) -> Option<&MatchingPoints> {
+        let (points, of_point, rare) = (self.points, &self.missing, &self.rare);
         let pattern = &mut self.patterns[pattern];
         let union = missing | pattern.missing;
         let fill = || {
-            let mut map: Map<u64, Alike> = Map::default();
-            for &other in scarce.iter().filter(|&&other| of_point[other as usize] == pattern.missing) {
+            let mut map: Map<u64, MatchingPoints> = Map::default();
+            for &other in rare.iter().filter(|&&other| of_point[other as usize] == pattern.missing)
+            {
                 let alike = map.entry(points.key(other, union)).or_default();
                 alike.records += points.records[other as usize];
                 alike.points.push(other);
             }
             map
         };
-        self.looks += 1;
+        self.lookups += 1;
         pattern.by_union.entry(union).or_insert_with(fill).get(&points.key(point, union))
     }
 
-    /// How many records a point would match, itself included, if these columns of it were missing.
+    /// Returns the number of records that a point would match, including itself, if its columns
+    /// `missing` were missing.
     pub(super) fn count(&mut self, point: u32, missing: Columns) -> u64 {
         let (points, least) = (self.points, self.least);
-        let plenty = self.plenty.entry(missing).or_insert_with(|| {
+        let common = self.common.entry(missing).or_insert_with(|| {
             let mut map: Map<u64, u64> = Map::default();
-            for other in (0..points.len() as u32).filter(|&other| points.records[other as usize] >= least) {
-                *map.entry(points.key(other, missing)).or_default() += points.records[other as usize];
+            for other in
+                (0..points.len() as u32).filter(|&other| points.records[other as usize] >= least)
+            {
+                *map.entry(points.key(other, missing)).or_default() +=
+                    points.records[other as usize];
             }
             map
         });
-        let mut records = plenty.get(&points.key(point, missing)).copied().unwrap_or(0);
+        let mut records = common.get(&points.key(point, missing)).copied().unwrap_or(0);
         for pattern in 0..self.patterns.len() {
             if self.patterns[pattern].points > 0 {
                 records += self.alike(pattern, point, missing).map_or(0, |alike| alike.records);
@@ -117,7 +129,8 @@ impl<'p> Matches<'p> {
         records
     }
 
-    /// The scarce points, itself left out, that a point would match if these columns of it were missing; ascending.
+    /// Returns the rare points, except itself, that a point would match if its columns `missing`
+    /// were missing, ascending.
     fn matched(&mut self, point: u32, missing: Columns) -> Vec<u32> {
         let mut matched = Vec::new();
         for pattern in 0..self.patterns.len() {
@@ -131,7 +144,8 @@ impl<'p> Matches<'p> {
         matched
     }
 
-    /// Lets these columns of a point be missing and no others, if it then matches enough records and so do all others still.
+    /// Sets the missing columns of a point, if it then matches enough records and all others still
+    /// do. Returns whether it did.
     pub(super) fn change(&mut self, point: u32, missing: Columns) -> bool {
         let count = self.count(point, missing);
         if count < self.least {

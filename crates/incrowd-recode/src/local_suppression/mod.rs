@@ -1,13 +1,17 @@
-//! Local suppression: single cells are left out, so that every record matches at least k, a missing cell matching any value.
+//! Local suppression: single cells are published as missing, so that every record matches at least
+//! k records. A missing cell matches any value.
 //!
-//! Papers: `samarati2001` for suppression of cells, `templ2015` for the reading in which a missing cell matches any value.
+//! Papers: `samarati2001` for suppression of cells, `templ2015` for the definition in which a
+//! missing cell matches any value.
 //!
-//! Where we differ: counted like this, k - 1 records of which nothing is published would make any table k-anonymous, for everybody
-//! would match them. So nobody is protected by the missing cells of others alone: of every record that fewer than k share, cells of
-//! its own are missing, and never more than this record needs. Records that k share are published whole.
+//! Differences from the papers: by that definition alone, k - 1 records with only missing cells
+//! would make any table k-anonymous, because every record matches them. So the missing cells of
+//! other records do not suffice: every record with values that fewer than k records share has
+//! missing cells of its own, and no more than it needs. Other records are published completely.
 //!
-//! To leave out the fewest cells is hard (NP-hard even where a missing cell matches missing cells only). Every point gets the
-//! cheapest columns without which it is in company, then cells come back where missing cells of others are company enough.
+//! It is hard to find the least number of missing cells (NP-hard even if a missing cell matches
+//! only missing cells). First, each point gets the cheapest set of columns without which it matches
+//! enough records. Then cells are restored if the missing cells of others suffice.
 
 mod levels;
 mod matches;
@@ -29,15 +33,15 @@ use matches::Matches;
 use points::{Columns, Points, columns_of};
 use search::Prices;
 
-/// More columns than this have no sets of bits.
-const MOST_COLUMNS: usize = 64;
+/// The greatest number of columns of a bit set.
+const MAX_COLUMNS: usize = 64;
 
-/// What is to be left out of a table.
+/// The requirements of local suppression.
 #[derive(Clone, Debug)]
 pub struct LocalSuppression {
-    /// How many records every record matches at least, itself included.
+    /// The least number of records that every record must match, including itself.
     pub least: u64,
-    /// By quasi-identifier the share of cells that may be missing, if that is limited.
+    /// By quasi-identifier: the share of cells that may be missing, if it is limited.
     pub limits: Vec<Option<f64>>,
 }
 
@@ -53,9 +57,10 @@ impl LocalSuppression {
         }
     }
 
-    /// Leaves out cells of a table whose lines publish a cell as it is or as `*`
-    /// ([`Domain::or_missing`](incrowd_core::Domain::or_missing)). The groups of the answer are records that are published alike; they
-    /// may have fewer records than `least`, for what matches is counted across groups.
+    /// Suppresses cells of a table whose domains publish a cell unchanged or as `*`
+    /// ([`Domain::or_missing`](incrowd_core::Domain::or_missing)). The groups of the result are
+    /// records with equal cells. They may have fewer than `least` records, because matches are
+    /// counted across groups.
     pub fn recode(&self, data: &Dataset) -> Result<Recoding> {
         if data.records() < self.least {
             return Err(Error::unsatisfiable(format!(
@@ -63,19 +68,20 @@ impl LocalSuppression {
                 data.records(),
                 self.least
             ))
-            .help("ask for less"));
+            .help("weaken the models"));
         }
-        if data.quasi().len() > MOST_COLUMNS {
+        if data.quasi().len() > MAX_COLUMNS {
             return Err(Error::job(format!(
-                "local suppression takes at most {MOST_COLUMNS} quasi-identifiers, and there are {}",
+                "local suppression supports at most {MAX_COLUMNS} quasi-identifiers, and there are \
+                 {}",
                 data.quasi().len()
             )));
         }
         let points = Points::new(data);
         let prices = self.prices(data);
-        let missing = search::begin(&points, self.least, &prices).map_err(|records| {
+        let missing = search::initial_missing(&points, self.least, &prices).map_err(|records| {
             Error::unsatisfiable(format!(
-                "the limits of missing cells leave {records} records that fewer than {} match",
+                "with the limits of missing cells, {records} records match fewer than {} records",
                 self.least
             ))
             .help("raise `max_missing` of a column, or generalize first")
@@ -88,12 +94,15 @@ impl LocalSuppression {
     }
 }
 
-/// Records that are published alike are a group.
+/// Groups the records with equal cells.
 fn partition(data: &Dataset, points: &Points, matches: &Matches<'_>) -> Result<Partition> {
     let mut groups: BTreeMap<(Columns, u64), Vec<u32>> = BTreeMap::new();
     for point in 0..points.len() as u32 {
         let missing = matches.missing(point);
-        groups.entry((missing, points.key(point, missing))).or_default().extend(&points.rows[point as usize]);
+        groups
+            .entry((missing, points.key(point, missing)))
+            .or_default()
+            .extend(&points.rows[point as usize]);
     }
     let mut groups: Vec<(Columns, Vec<u32>)> =
         groups.into_iter().map(|((missing, _), rows)| (missing, rows)).collect();
@@ -115,10 +124,11 @@ fn partition(data: &Dataset, points: &Points, matches: &Matches<'_>) -> Result<P
     Ok(partition)
 }
 
-/// What is lost: a missing cell all of it, weighed by column.
+/// Returns the loss of all missing cells, multiplied by the importance of the columns.
 fn cost(points: &Points, missing: &[Columns], prices: &Prices) -> f64 {
     let of_point = |(point, &columns): (usize, &Columns)| {
-        let cells: f64 = columns_of(columns, points.width).map(|column| prices.of_column[column]).sum();
+        let cells: f64 =
+            columns_of(columns, points.width).map(|column| prices.of_column[column]).sum();
         cells * points.records[point] as f64
     };
     missing.iter().enumerate().map(of_point).sum()

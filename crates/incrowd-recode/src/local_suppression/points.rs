@@ -1,20 +1,20 @@
-//! Distinct combinations of published values, and hashes of them without some columns.
+//! Distinct combinations of published values, and hashes of subsets of their columns.
 
 use incrowd_core::{Code, Dataset};
 
-/// Some columns, as bits.
+/// A set of columns, as bits.
 pub(super) type Columns = u64;
 
-/// The columns of a set.
+/// Iterates over the columns of a set.
 pub(super) fn columns_of(columns: Columns, width: usize) -> impl Iterator<Item = usize> {
     (0..width).filter(move |column| columns >> column & 1 == 1)
 }
 
-/// Distinct combinations of values with the records and rows that have them.
+/// Distinct combinations of values with their records and rows.
 #[derive(Debug)]
 pub(super) struct Points {
     pub(super) width: usize,
-    /// What each value adds to a hash, point by point.
+    /// The summand of each value in a hash, point by point.
     parts: Vec<u64>,
     pub(super) records: Vec<u64>,
     /// The rows of each point.
@@ -22,7 +22,7 @@ pub(super) struct Points {
 }
 
 impl Points {
-    /// Points by what single cells are published as: leaves with one label are one value.
+    /// Creates the points by the labels of single leaves: leaves with equal labels are one value.
     pub(super) fn new(data: &Dataset) -> Points {
         let width = data.quasi().len();
         let value = |q: usize| {
@@ -30,7 +30,7 @@ impl Points {
             let mut first: Vec<u32> = (0..domain.leaves()).collect();
             let labels: Vec<String> =
                 (0..domain.leaves()).map(|code| domain.label(Code(code), Code(code))).collect();
-            // Leaves with one label lie together.
+            // Leaves with equal labels are adjacent.
             for code in 1..labels.len() {
                 if labels[code] == labels[code - 1] {
                     first[code] = first[code - 1];
@@ -46,7 +46,8 @@ impl Points {
                 .map(|(&code, own)| own[code as usize])
                 .collect()
         };
-        let mut rows: Vec<(Vec<u32>, u32)> = (0..data.rows() as u32).map(|row| (key(row), row)).collect();
+        let mut rows: Vec<(Vec<u32>, u32)> =
+            (0..data.rows() as u32).map(|row| (key(row), row)).collect();
         rows.sort_unstable();
         let mut points = Points { width, parts: Vec::new(), records: Vec::new(), rows: Vec::new() };
         for alike in rows.chunk_by(|a, b| a.0 == b.0) {
@@ -57,11 +58,11 @@ impl Points {
     }
 
     fn push(&mut self, values: &[u32], records: u64) {
-        self.parts.extend(values.iter().enumerate().map(|(column, &value)| mixed(column, value)));
+        self.parts.extend(values.iter().enumerate().map(|(column, &value)| hash(column, value)));
         self.records.push(records);
     }
 
-    /// Points with these values and records, which are no rows of a table.
+    /// Creates points with these values and records, without a table.
     #[cfg(test)]
     pub(super) fn of(width: usize, points: &[(Vec<u32>, u64)]) -> Points {
         let mut all = Points { width, parts: Vec::new(), records: Vec::new(), rows: Vec::new() };
@@ -73,8 +74,9 @@ impl Points {
         self.records.len()
     }
 
-    /// A hash of a point's values without those of some columns. Sums of random words: two points that differ in a column that
-    /// counts have the same one with a chance of one in 2^64. What is made of it is checked on the written release.
+    /// Returns a hash of a point's values except those of some columns. It is a sum of random
+    /// words. Two points that differ in a compared column have equal hashes with a probability of
+    /// 2^-64. The written release is verified anyway.
     #[inline]
     pub(super) fn key(&self, point: u32, without: Columns) -> u64 {
         let parts = &self.parts[point as usize * self.width..(point as usize + 1) * self.width];
@@ -83,8 +85,8 @@ impl Points {
     }
 }
 
-/// A random word for a value of a column.
-fn mixed(column: usize, value: u32) -> u64 {
+/// Returns a random-looking word for a value of a column.
+fn hash(column: usize, value: u32) -> u64 {
     let mut x = (column as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     for word in [u64::from(value) + 1, 0x2545_F491_4F6C_DD1D] {
         x ^= word.wrapping_mul(0xD6E8_FEB8_6659_FD93);

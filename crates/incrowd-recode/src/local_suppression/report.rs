@@ -1,4 +1,5 @@
-//! The report of local suppression: which cells are missing, and what somebody who knows everything would still find.
+//! The report of local suppression: the missing cells, and the re-identification risk with complete
+//! background knowledge.
 
 use incrowd_core::Dataset;
 use incrowd_core::text::{Block, thousands};
@@ -13,48 +14,54 @@ use crate::{AlgorithmReport, Outcome};
 pub struct MissingOfColumn {
     /// The column's name.
     pub name: String,
-    /// How many of its cells are missing.
+    /// The number of its missing cells.
     pub cells: u64,
 }
 
-/// Which cells are missing, and what that is worth.
+/// The missing cells and the remaining risk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalSuppressionReport {
-    /// How many records every record matches at least.
+    /// The least number of records that every record matches.
     pub least: u64,
     /// Missing cells by column.
     pub columns: Vec<MissingOfColumn>,
-    /// How many records have a missing cell.
+    /// The number of records with a missing cell.
     pub records: u64,
-    /// How many people match fewer than `least` published records for somebody who knows all their quasi-identifiers.
+    /// The number of people who match fewer than `least` published records for an adversary who
+    /// knows all their quasi-identifiers.
     pub few: u64,
-    /// How many of them match one record only, which is theirs.
+    /// The number of these people who match exactly one record, their own.
     pub found: u64,
 }
 
 impl LocalSuppressionReport {
-    pub(super) fn new(data: &Dataset, matches: &mut Matches<'_>, least: u64) -> LocalSuppressionReport {
+    pub(super) fn new(
+        data: &Dataset,
+        matches: &mut Matches<'_>,
+        least: u64,
+    ) -> LocalSuppressionReport {
         let width = data.quasi().len();
         let mut cells = vec![0; width];
         let (mut records, mut few, mut found) = (0, 0, 0);
-        for at in 0..matches.scarce.len() {
-            let point = matches.scarce[at];
+        for at in 0..matches.rare.len() {
+            let point = matches.rare[at];
             let own = matches.points.records[point as usize];
             let missing = matches.missing(point);
             columns_of(missing, width).for_each(|column| cells[column] += own);
             records += own;
-            // Somebody who knows all values looks for records that show none but these.
+            // An adversary who knows all values of a person compares them with the published cells.
             let candidates = matches.count(point, 0);
             few += if candidates < least { own } else { 0 };
             found += u64::from(candidates == 1);
         }
         let columns = data.quasi().iter().zip(cells);
-        let columns =
-            columns.map(|(quasi, cells)| MissingOfColumn { name: quasi.name.clone(), cells }).collect();
+        let columns = columns
+            .map(|(quasi, cells)| MissingOfColumn { name: quasi.name.clone(), cells })
+            .collect();
         LocalSuppressionReport { least, columns, records, few, found }
     }
 
-    /// How many cells are missing.
+    /// Returns the number of missing cells.
     pub fn cells(&self) -> u64 {
         self.columns.iter().map(|column| column.cells).sum()
     }
@@ -91,7 +98,8 @@ impl AlgorithmReport for LocalSuppressionReport {
                 columns.join("   ")
             )),
             Block::line(format!(
-                "known    to somebody who knows every quasi-identifier {} people match fewer than {} records, {} of them one only",
+                "known    to an adversary who knows every quasi-identifier {} people match fewer \
+                 than {} records, {} of them only one",
                 thousands(self.few),
                 self.least,
                 thousands(self.found)

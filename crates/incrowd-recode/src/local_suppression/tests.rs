@@ -1,10 +1,10 @@
-//! Counting and searching beside slow obvious twins.
+//! Comparisons of counts and searches with slow, simple implementations.
 
 use proptest::prelude::*;
 
 use super::matches::Matches;
 use super::points::{Columns, Points};
-use super::search::{Prices, begin, improve};
+use super::search::{Prices, improve, initial_missing};
 
 type Table = Vec<(Vec<u32>, u64)>;
 
@@ -18,11 +18,11 @@ fn records(most: usize, width: usize) -> impl Strategy<Value = Table> {
     prop::collection::vec(prop::collection::vec(0u32..3, width), 1..most).prop_map(distinct)
 }
 
-fn free(width: usize) -> Prices {
+fn unlimited(width: usize) -> Prices {
     Prices { of_column: vec![1.0; width], most: vec![u64::MAX; width] }
 }
 
-/// How many records match a point with these missing columns, by looking at all.
+/// Counts the records that match a point with these missing columns by comparing all.
 fn twin(table: &Table, missing: &[Columns], point: usize, own: Columns) -> u64 {
     let agrees = |other: usize| {
         let of_other = if other == point { own } else { missing[other] };
@@ -34,19 +34,24 @@ fn twin(table: &Table, missing: &[Columns], point: usize, own: Columns) -> u64 {
 }
 
 fn cells(table: &Table, missing: &[Columns]) -> u64 {
-    table.iter().zip(missing).map(|((_, records), columns)| records * u64::from(columns.count_ones())).sum()
+    table
+        .iter()
+        .zip(missing)
+        .map(|((_, records), columns)| records * u64::from(columns.count_ones()))
+        .sum()
 }
 
-/// The fewest cells with which every record matches `k` and every scarce one has a missing cell, by trying all.
+/// Returns the least number of missing cells with which every record matches `k` and every rare one
+/// has a missing cell, by trying all choices.
 fn fewest(table: &Table, k: u64) -> u64 {
     let width = table[0].0.len();
-    let scarce: Vec<usize> = (0..table.len()).filter(|&point| table[point].1 < k).collect();
+    let rare: Vec<usize> = (0..table.len()).filter(|&point| table[point].1 < k).collect();
     let sets = (1u64 << width) - 1;
     let mut best = u64::MAX;
-    let mut choice = vec![1u64; scarce.len()];
+    let mut choice = vec![1u64; rare.len()];
     loop {
         let mut missing = vec![0; table.len()];
-        scarce.iter().zip(&choice).for_each(|(&point, &columns)| missing[point] = columns);
+        rare.iter().zip(&choice).for_each(|(&point, &columns)| missing[point] = columns);
         if cells(table, &missing) < best
             && (0..table.len()).all(|point| twin(table, &missing, point, missing[point]) >= k)
         {
@@ -62,18 +67,23 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn matches_are_counted_as_by_looking_at_all(table in records(40, 4), k in 2u64..6, changes in prop::collection::vec((0usize..40, 1u64..16), 0..30)) {
+    fn matches_are_counted_as_by_comparing_all(
+        table in records(40, 4),
+        k in 2u64..6,
+        changes in prop::collection::vec((0usize..40, 1u64..16), 0..30),
+    ) {
         if table.iter().map(|point| point.1).sum::<u64>() >= k {
             let points = Points::of(4, &table);
-            let prices = free(4);
-            let mut missing = begin(&points, k, &prices).unwrap();
+            let prices = unlimited(4);
+            let mut missing = initial_missing(&points, k, &prices).unwrap();
             let mut matches = Matches::new(&points, k, missing.clone());
             for (at, columns) in changes {
-                if matches.scarce.is_empty() {
+                if matches.rare.is_empty() {
                     break;
                 }
-                let point = matches.scarce[at % matches.scarce.len()];
-                prop_assert_eq!(matches.count(point, columns), twin(&table, &missing, point as usize, columns));
+                let point = matches.rare[at % matches.rare.len()];
+                let expected = twin(&table, &missing, point as usize, columns);
+                prop_assert_eq!(matches.count(point, columns), expected);
                 let mut changed = missing.clone();
                 changed[point as usize] = columns;
                 let sound = (0..table.len()).all(|p| twin(&table, &changed, p, changed[p]) >= k);
@@ -86,44 +96,54 @@ proptest! {
     }
 
     #[test]
-    fn everybody_matches_enough_and_whoever_is_scarce_has_a_missing_cell(table in records(60, 4), k in 2u64..8) {
+    fn all_records_match_enough_and_rare_ones_have_a_missing_cell(
+        table in records(60, 4),
+        k in 2u64..8,
+    ) {
         if table.iter().map(|point| point.1).sum::<u64>() >= k {
             let points = Points::of(4, &table);
-            let prices = free(4);
-            let begun = begin(&points, k, &prices).unwrap();
-            let mut matches = Matches::new(&points, k, begun.clone());
+            let prices = unlimited(4);
+            let initial = initial_missing(&points, k, &prices).unwrap();
+            let mut matches = Matches::new(&points, k, initial.clone());
             improve(&mut matches, &prices);
-            let missing: Vec<Columns> = (0..table.len() as u32).map(|point| matches.missing(point)).collect();
+            let missing: Vec<Columns> =
+                (0..table.len() as u32).map(|point| matches.missing(point)).collect();
             for point in 0..table.len() {
                 prop_assert!(twin(&table, &missing, point, missing[point]) >= k);
                 prop_assert_eq!(missing[point] == 0, table[point].1 >= k);
             }
-            prop_assert!(cells(&table, &missing) <= cells(&table, &begun));
+            prop_assert!(cells(&table, &missing) <= cells(&table, &initial));
         }
     }
 
     #[test]
-    fn limits_are_kept(table in records(50, 3), k in 2u64..5, most in prop::collection::vec(0u64..20, 3)) {
+    fn limits_are_respected(
+        table in records(50, 3),
+        k in 2u64..5,
+        most in prop::collection::vec(0u64..20, 3),
+    ) {
         let points = Points::of(3, &table);
         let prices = Prices { of_column: vec![1.0, 2.0, 1.5], most: most.clone() };
-        if let Ok(begun) = begin(&points, k, &prices) {
-            let mut matches = Matches::new(&points, k, begun);
+        if let Ok(initial) = initial_missing(&points, k, &prices) {
+            let mut matches = Matches::new(&points, k, initial);
             improve(&mut matches, &prices);
             for (column, most) in most.into_iter().enumerate() {
-                let gone = (0..table.len()).filter(|&p| matches.missing(p as u32) >> column & 1 == 1);
-                prop_assert!(gone.map(|p| table[p].1).sum::<u64>() <= most);
+                let is_missing = |p: &usize| matches.missing(*p as u32) >> column & 1 == 1;
+                let missing = (0..table.len()).filter(is_missing);
+                prop_assert!(missing.map(|p| table[p].1).sum::<u64>() <= most);
             }
         }
     }
 }
 
-/// Small tables of which all choices are tried: how far from the fewest cells the search is, in all.
+/// Compares the search with the optimum of small tables, in total.
 #[test]
 fn the_search_is_near_the_fewest_cells() {
     let (mut found, mut least) = (0, 0);
     let mut state = 7u64;
     let mut draw = |n: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % n
     };
     for _ in 0..60 {
@@ -131,14 +151,15 @@ fn the_search_is_near_the_fewest_cells() {
         let table = distinct(records);
         let k = 2 + draw(2);
         let points = Points::of(3, &table);
-        let prices = free(3);
-        let mut matches = Matches::new(&points, k, begin(&points, k, &prices).unwrap());
+        let prices = unlimited(3);
+        let mut matches = Matches::new(&points, k, initial_missing(&points, k, &prices).unwrap());
         improve(&mut matches, &prices);
-        let missing: Vec<Columns> = (0..table.len() as u32).map(|point| matches.missing(point)).collect();
+        let missing: Vec<Columns> =
+            (0..table.len() as u32).map(|point| matches.missing(point)).collect();
         let best = fewest(&table, k);
-        assert!(cells(&table, &missing) >= best, "the twin tries all choices");
+        assert!(cells(&table, &missing) >= best, "the optimum is the least");
         found += cells(&table, &missing);
         least += best;
     }
-    assert!(found * 100 <= least * 115, "{found} cells where {least} would do");
+    assert!(found * 100 <= least * 115, "{found} cells, the optimum is {least}");
 }

@@ -1,50 +1,56 @@
-//! Gathering groups around far rows: MDAV with groups of k records, and V-MDAV with groups of k to 2k - 1.
+//! Forms groups around distant rows: MDAV with groups of k records, and V-MDAV with groups of k to
+//! 2k - 1.
 //!
-//! MDAV: as long as there are 3k records, take the row farthest from the mean of all that are left with its nearest neighbours, k
-//! records in all; then the row farthest from that one with its neighbours. Of the last 2k to 3k - 1 records one more group is
-//! taken, and the rest is a group.
+//! MDAV: while 3k records remain, form a group of k records from the row farthest from the mean of
+//! the remaining records and its nearest neighbours, then another one from the row farthest from
+//! that row. Of the last 2k to 3k - 1 records one more group is formed, and the rest is a group.
 //!
-//! V-MDAV: take the row farthest from the mean of the table with its nearest neighbours; as long as the nearest other row is
-//! nearer to the group than `gain` times its distance to any other row, it joins too. Fewer than k records at the end join the
-//! groups next to them.
+//! V-MDAV: form a group from the row farthest from the mean of the table and its nearest
+//! neighbours. While the nearest other row is nearer to the group than `gain` times its distance to
+//! any other row, it joins too. If fewer than k records remain, each joins the nearest group.
 //!
-//! The records of a distinct row are alike. Where only some of them are needed to fill a group, the others stay for later ones,
-//! unless rows must stay whole.
+//! The records of a distinct row are equal. If only some of them are needed to fill a group, the
+//! others remain for later groups, unless rows must stay whole.
 
 use incrowd_core::{Dataset, Progress};
 use rayon::prelude::*;
 
 use super::space::Space;
-use super::tree::Tree;
+use super::tree::KdTree;
 
-/// Rows of a group, with how many of their records belong to it.
+/// The rows of a group, each with the number of its records that belong to the group.
 pub(super) type Members = Vec<(u32, u64)>;
 
-/// How many records a group has.
+/// The number of records of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Size {
-    /// As many as the promises need.
+    /// The least number that the models require.
     Fixed,
-    /// Up to one less than twice as many.
+    /// Up to one less than twice that number.
     Variable { gain: f64 },
 }
 
-/// Rows that are left, with the mean of their numbers.
-struct Left<'s, 'a> {
+/// The remaining rows, with the mean of their numbers.
+struct Remaining<'s, 'a> {
     space: &'s Space<'a>,
-    tree: Tree<'s, 'a>,
-    /// Records that are left of each row.
+    tree: KdTree<'s, 'a>,
+    /// The number of remaining records of each row.
     records: Vec<u64>,
     sum: u64,
-    /// The sum of coordinates, on axes of numbers.
+    /// The sum of coordinates, for axes of numbers.
     sums: Vec<f64>,
-    /// On other axes the records at each leaf.
+    /// For other axes: the number of records at each leaf.
     counts: Vec<Vec<u64>>,
     whole_rows: bool,
 }
 
-impl<'s, 'a> Left<'s, 'a> {
-    fn new(space: &'s Space<'a>, data: &Dataset, rows: Vec<u32>, whole_rows: bool) -> Left<'s, 'a> {
+impl<'s, 'a> Remaining<'s, 'a> {
+    fn new(
+        space: &'s Space<'a>,
+        data: &Dataset,
+        rows: Vec<u32>,
+        whole_rows: bool,
+    ) -> Remaining<'s, 'a> {
         let greatest = rows.iter().max().map_or(0, |&row| row as usize + 1);
         let mut records = vec![0; greatest];
         rows.iter().for_each(|&row| records[row as usize] = data.weight(row as usize));
@@ -53,69 +59,77 @@ impl<'s, 'a> Left<'s, 'a> {
                 return Vec::new();
             }
             let mut counts = vec![0; data.quasi()[axis].domain.leaves() as usize];
-            rows.iter().for_each(|&row| counts[space.place(row)[axis] as usize] += data.weight(row as usize));
+            rows.iter().for_each(|&row| {
+                counts[space.point(row)[axis] as usize] += data.weight(row as usize)
+            });
             counts
         });
         let counts: Vec<Vec<u64>> = counts.collect();
-        let mut left = Left {
+        let mut remaining = Remaining {
             space,
             sum: rows.iter().map(|&row| data.weight(row as usize)).sum(),
-            tree: Tree::new(space, rows),
+            tree: KdTree::new(space, rows),
             records,
             sums: Vec::new(),
             counts,
             whole_rows,
         };
-        left.add_up();
-        left
+        remaining.recompute_sums();
+        remaining
     }
 
-    /// Adds up coordinates anew, so that rounding does not grow.
-    fn add_up(&mut self) {
+    /// Recomputes the sums of coordinates, so that rounding errors do not accumulate.
+    fn recompute_sums(&mut self) {
         self.sums = vec![0.0; self.space.width()];
         for row in self.tree.rows() {
             let records = self.records[row as usize] as f64;
-            self.sums.iter_mut().zip(self.space.place(row)).for_each(|(sum, x)| *sum += x * records);
+            self.sums
+                .iter_mut()
+                .zip(self.space.point(row))
+                .for_each(|(sum, x)| *sum += x * records);
         }
     }
 
-    /// The middle of all records that are left: means, and the most frequent leaf on other axes.
-    fn middle(&self) -> Vec<f64> {
-        let middle = |axis: usize| match self.space.is_number(axis) {
+    /// Returns the centre of the remaining records: the mean, or the most frequent leaf for other
+    /// axes.
+    fn centre(&self) -> Vec<f64> {
+        let centre = |axis: usize| match self.space.is_number(axis) {
             true => self.sums[axis] / self.sum as f64,
             false => {
                 let most = self.counts[axis].iter().max().copied().unwrap_or(0);
                 self.counts[axis].iter().position(|&n| n == most).unwrap_or(0) as f64
             }
         };
-        (0..self.space.width()).map(middle).collect()
+        (0..self.space.width()).map(centre).collect()
     }
 
-    /// Takes records of a row.
+    /// Removes records of a row.
     fn take(&mut self, row: u32, records: u64) {
         let n = records as f64;
         self.records[row as usize] -= records;
         self.sum -= records;
-        for (axis, &x) in self.space.place(row).iter().enumerate() {
+        for (axis, &x) in self.space.point(row).iter().enumerate() {
             self.sums[axis] -= x * n;
-            if let Some(count) = self.counts[axis].get_mut(x as usize).filter(|_| !self.space.is_number(axis))
+            if let Some(count) =
+                self.counts[axis].get_mut(x as usize).filter(|_| !self.space.is_number(axis))
             {
                 *count -= records;
             }
         }
         if self.records[row as usize] == 0 && self.tree.remove(row) {
-            self.add_up();
+            self.recompute_sums();
         }
     }
 
-    /// A row with its nearest neighbours, `least` records in all.
-    fn around(&mut self, row: u32, least: u64) -> Members {
+    /// Removes a row and its nearest neighbours, at least `least` records in total, and returns
+    /// them.
+    fn take_group(&mut self, row: u32, least: u64) -> Members {
         let own = self.records[row as usize];
         let mut members = vec![(row, own)];
         self.take(row, own);
         let need = least.saturating_sub(own);
-        let place = self.space.place(row);
-        let near = self.tree.nearest(place, need, |row| self.records[row as usize]);
+        let point = self.space.point(row);
+        let near = self.tree.nearest(point, need, |row| self.records[row as usize]);
         let mut need = need;
         for row in near {
             let own = self.records[row as usize];
@@ -127,7 +141,7 @@ impl<'s, 'a> Left<'s, 'a> {
         members
     }
 
-    /// All that is left.
+    /// Removes and returns all remaining rows.
     fn rest(&mut self) -> Members {
         let rows = self.tree.rows();
         let rest: Members = rows.into_iter().map(|row| (row, self.records[row as usize])).collect();
@@ -136,8 +150,9 @@ impl<'s, 'a> Left<'s, 'a> {
     }
 }
 
-/// Groups of at least `least` records, unless the table has fewer. A table of more than `block` distinct rows is halved along the widest
-/// axis until no part has more, and each part is gathered by itself.
+/// Forms groups of at least `least` records, unless the table has fewer. A table of more than
+/// `block` distinct rows is divided along its widest axis until no block has more rows, and each
+/// block is processed separately.
 pub(super) fn gather(
     space: &Space<'_>,
     data: &Dataset,
@@ -153,7 +168,8 @@ pub(super) fn gather(
     blocks.into_par_iter().map(groups).collect::<Vec<_>>().concat()
 }
 
-/// Halves rows along the widest axis while a part has more than `block`, and both halves have records for several groups.
+/// Divides rows along the widest axis while a block has more than `block` rows and both halves have
+/// records for several groups.
 fn halve(
     space: &Space<'_>,
     data: &Dataset,
@@ -162,18 +178,22 @@ fn halve(
     least: u64,
     blocks: &mut Vec<Vec<u32>>,
 ) {
-    let enough = |rows: &[u32]| rows.iter().map(|&row| data.weight(row as usize)).sum::<u64>() >= 3 * least;
+    let enough =
+        |rows: &[u32]| rows.iter().map(|&row| data.weight(row as usize)).sum::<u64>() >= 3 * least;
     if rows.len() > block.max(1) {
         let length = |axis: usize| {
             let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-            rows.iter().map(|&row| space.place(row)[axis]).for_each(|x| (lo, hi) = (lo.min(x), hi.max(x)));
+            rows.iter()
+                .map(|&row| space.point(row)[axis])
+                .for_each(|x| (lo, hi) = (lo.min(x), hi.max(x)));
             space.length(axis, lo, hi)
         };
         let lengths: Vec<f64> = (0..space.width()).map(length).collect();
-        let widest = (0..space.width()).max_by(|&a, &b| lengths[a].total_cmp(&lengths[b]).then(b.cmp(&a)));
+        let widest =
+            (0..space.width()).max_by(|&a, &b| lengths[a].total_cmp(&lengths[b]).then(b.cmp(&a)));
         let (axis, middle) = (widest.unwrap_or(0), rows.len() / 2);
         rows.select_nth_unstable_by(middle, |&a, &b| {
-            space.place(a)[axis].total_cmp(&space.place(b)[axis]).then(a.cmp(&b))
+            space.point(a)[axis].total_cmp(&space.point(b)[axis]).then(a.cmp(&b))
         });
         let (first, second) = rows.split_at(middle);
         if enough(first) && enough(second) {
@@ -198,45 +218,45 @@ fn gather_rows(
     whole_rows: bool,
     progress: &dyn Progress,
 ) -> Vec<Members> {
-    let mut left = Left::new(space, data, rows, whole_rows);
+    let mut remaining = Remaining::new(space, data, rows, whole_rows);
     let mut groups = Vec::new();
-    let mut told = left.sum;
-    let mut tell = |left: &Left<'_, '_>| {
-        progress.advance(told - left.sum);
-        told = left.sum;
+    let mut reported = remaining.sum;
+    let mut report = |remaining: &Remaining<'_, '_>| {
+        progress.advance(reported - remaining.sum);
+        reported = remaining.sum;
     };
     match size {
         Size::Fixed => {
-            while left.sum >= 3 * least {
-                let Some(far) = left.tree.farthest(&left.middle()) else { break };
-                groups.push(left.around(far, least));
-                if left.sum >= 2 * least
-                    && let Some(opposite) = left.tree.farthest(space.place(far))
+            while remaining.sum >= 3 * least {
+                let Some(far) = remaining.tree.farthest(&remaining.centre()) else { break };
+                groups.push(remaining.take_group(far, least));
+                if remaining.sum >= 2 * least
+                    && let Some(opposite) = remaining.tree.farthest(space.point(far))
                 {
-                    groups.push(left.around(opposite, least));
+                    groups.push(remaining.take_group(opposite, least));
                 }
-                tell(&left);
+                report(&remaining);
             }
-            if left.sum >= 2 * least
-                && let Some(far) = left.tree.farthest(&left.middle())
+            if remaining.sum >= 2 * least
+                && let Some(far) = remaining.tree.farthest(&remaining.centre())
             {
-                groups.push(left.around(far, least));
+                groups.push(remaining.take_group(far, least));
             }
         }
         Size::Variable { gain } => {
-            let middle = left.middle();
-            while left.sum >= least
-                && let Some(far) = left.tree.farthest(&middle)
+            let centre = remaining.centre();
+            while remaining.sum >= least
+                && let Some(far) = remaining.tree.farthest(&centre)
             {
-                let mut group = left.around(far, least);
-                extend(&mut left, &mut group, least, gain);
+                let mut group = remaining.take_group(far, least);
+                extend(&mut remaining, &mut group, least, gain);
                 groups.push(group);
-                tell(&left);
+                report(&remaining);
             }
         }
     }
-    let rest = left.rest();
-    tell(&left);
+    let rest = remaining.rest();
+    report(&remaining);
     if rest.iter().map(|row| row.1).sum::<u64>() >= least || groups.is_empty() {
         groups.extend((!rest.is_empty()).then_some(rest));
     } else {
@@ -245,39 +265,40 @@ fn gather_rows(
     groups
 }
 
-/// Lets rows join a group that are nearer to it than to any other row.
-fn extend(left: &mut Left<'_, '_>, group: &mut Members, least: u64, gain: f64) {
-    let space = left.space;
-    while left.tree.len() > 1 {
+/// Adds rows to a group that are nearer to it than to any other row.
+fn extend(remaining: &mut Remaining<'_, '_>, group: &mut Members, least: u64, gain: f64) {
+    let space = remaining.space;
+    while remaining.tree.len() > 1 {
         let size: u64 = group.iter().map(|row| row.1).sum();
         let nearest = |&(row, _): &(u32, u64)| {
-            let near = *left.tree.nearest(space.place(row), 1, |_| 1).first()?;
-            Some((space.distance(space.place(row), space.place(near)), near))
+            let near = *remaining.tree.nearest(space.point(row), 1, |_| 1).first()?;
+            Some((space.distance(space.point(row), space.point(near)), near))
         };
-        let found = group.iter().filter_map(nearest).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let found =
+            group.iter().filter_map(nearest).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let Some((near, row)) = found else { return };
-        let own = left.records[row as usize];
+        let own = remaining.records[row as usize];
         if own != 1 || size + own >= 2 * least {
-            // Records of the same row are no distance away from each other.
+            // Records of one row have no distance from each other, so the rule does not apply.
             return;
         }
-        let place = space.place(row);
-        let others = left.tree.nearest(place, 2, |_| 1);
+        let point = space.point(row);
+        let others = remaining.tree.nearest(point, 2, |_| 1);
         let Some(&other) = others.iter().find(|&&other| other != row) else { return };
-        if near.sqrt() >= gain * space.distance(place, space.place(other)).sqrt() {
+        if near.sqrt() >= gain * space.distance(point, space.point(other)).sqrt() {
             return;
         }
         group.push((row, own));
-        left.take(row, own);
+        remaining.take(row, own);
     }
 }
 
-/// The few rows that are left go to the groups whose middles are nearest.
+/// Adds the last rows to the groups with the nearest centres.
 fn join_nearest(space: &Space<'_>, groups: &mut [Members], rest: Members) {
-    let middles: Vec<Vec<f64>> = groups.iter().map(|group| space.middle(group)).collect();
+    let centres: Vec<Vec<f64>> = groups.iter().map(|group| space.centre(group)).collect();
     for (row, records) in rest {
-        let apart = |group: &usize| space.distance(space.place(row), &middles[*group]);
-        let nearest = (0..groups.len()).min_by(|a, b| apart(a).total_cmp(&apart(b)));
+        let distance = |group: &usize| space.distance(space.point(row), &centres[*group]);
+        let nearest = (0..groups.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
         if let Some(group) = nearest {
             groups[group].push((row, records));
         }

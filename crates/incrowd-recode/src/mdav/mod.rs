@@ -1,10 +1,13 @@
-//! MDAV: microaggregation. Groups are gathered around far records, so that the records of a group are near their mean.
+//! MDAV: microaggregation. Groups are formed around distant records, so that the records of a group
+//! are near their mean.
 //!
 //! Papers: `domingo2005` for MDAV, `solanas2006` for groups of variable size.
 //!
-//! Where we differ: the two far records and the neighbours are found by a kd-tree, which finds the same ones; records with equal
-//! values are taken together where that costs nothing; large tables are gathered in parts; groups are judged by the models, whatever they are, and merge where they
-//! break a promise; at the end rows move between groups as long as that brings records nearer to their means.
+//! Differences from the papers: a kd-tree finds the two distant records and the neighbours, with
+//! the same results as a scan. Records with equal values are taken together if that makes no
+//! difference. Large tables are processed in blocks. Groups are checked by all models and merge if
+//! they violate one. At the end rows move between groups while that brings records nearer to their
+//! means.
 
 mod gather;
 mod merge;
@@ -18,56 +21,63 @@ mod tree;
 pub use report::MdavReport;
 
 use incrowd_core::model::{BoundModel, Need};
-use incrowd_core::{Dataset, Divided, Param, ParamKind, Params, Partition, Progress, Result, RowId};
+use incrowd_core::{
+    Dataset, Divided, Param, ParamKind, Params, Partition, Progress, Result, RowId,
+};
 
 use crate::improve::{Metric, ModelCheck, Shapes};
-use crate::mondrian::keeps_as_a_whole;
+use crate::mondrian::require_valid_whole;
 use crate::{Algorithm, Card, Recoding};
 use gather::{Members, Size, gather};
-use moves::{Moves, Patience};
+use moves::{Moves, StopRule};
 use space::Space;
 
-/// Moving rows takes at most so many looks at a pair of rows, and so many for each row.
-const LOOKS: u64 = 200_000_000;
-const LOOKS_PER_ROW: u64 = 600;
+/// The limits of comparisons of two rows while rows are moved: in total, and per row. The greater
+/// one applies.
+const COMPARISONS: u64 = 200_000_000;
+const COMPARISONS_PER_ROW: u64 = 600;
 
-/// Tables of more distinct rows are gathered in parts: to find the farthest record takes the longer the more there are.
+/// Tables with more distinct rows are processed in blocks, because the search of the farthest
+/// record takes time in proportion to the number of rows.
 const BLOCK: usize = 16_384;
 
-/// Groups are gone through at most so often.
+/// The greatest number of rounds of moves.
 const ROUNDS: usize = 60;
 
-/// The list entry.
+/// The description of this algorithm.
 pub const CARD: Card = Card {
     name: "mdav",
     paper: "domingo2005",
-    about: "Microaggregation: takes the record farthest from the mean with its nearest neighbours as a group, then the one farthest \
-            from that, and so on; then moves records between groups as long as that brings them nearer to their means. Made for \
-            numbers that are published as means (`[output] numbers = \"mean\"`), which keeps the means of the table. Columns count \
-            alike, or as much as their weights say.",
-    limits: "It makes records similar, not cells narrow: published as ranges or labels it loses more than `auto`. Groups overlap. \
-             Means are values nobody need have. Only models that survive the merging of groups can be used, and none about a \
+    about: "Microaggregation: forms a group from the record farthest from the mean and its nearest \
+            neighbours, then from the one farthest from that, and so on; then moves records \
+            between groups while that brings them nearer to their means. Made for numbers that are \
+            published as means (`[output] numbers = \"mean\"`), which preserves the means of the \
+            table. All columns have equal importance unless the job sets their weights.",
+    limits: "It makes records similar, not cells narrow: published as ranges or labels it loses \
+             more than `auto`. Groups overlap. Means are values that may not occur in the table. \
+             Only models that survive the merging of groups can be used, and none about a \
              population. It never suppresses.",
     params: &[
         Param {
             name: "size",
             kind: ParamKind::Choice(&["fixed", "variable"]),
             default: Some("fixed"),
-            about: "whether groups are gathered with as few records as the promises need, or with up to one less than twice as many \
-                    where records lie near",
+            about: "whether groups have the least number of records that the models require, or up \
+                    to one less than twice as many if records are near each other",
         },
         Param {
             name: "gain",
             kind: ParamKind::Number(0.0, 100.0),
             default: Some("0.2"),
-            about: "with `size = \"variable\"`: a record joins a group if its distance to it is less than this times its distance to \
-                    any record left",
+            about: "with `size = \"variable\"`: a record joins a group if its distance to it is \
+                    less than this times its distance to any remaining record",
         },
         Param {
             name: "moves",
             kind: ParamKind::Flag,
             default: Some("true"),
-            about: "whether records are moved between groups afterwards; without it the groups are those of the paper",
+            about: "whether records are moved between groups afterwards; without moves the groups \
+                    are those of the paper",
         },
     ],
     repeatable: &[],
@@ -75,7 +85,7 @@ pub const CARD: Card = Card {
     make: |params| Ok(Box::new(Mdav::new(params))),
 };
 
-/// The algorithm with its options.
+/// The algorithm with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mdav {
     size: Size,
@@ -109,7 +119,8 @@ impl Algorithm for Mdav {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Partition> {
-        self.recode_and_report(data, models, suppressible, progress).map(|recoding| recoding.partition)
+        self.recode_and_report(data, models, suppressible, progress)
+            .map(|recoding| recoding.partition)
     }
 
     fn recode_and_report(
@@ -119,12 +130,12 @@ impl Algorithm for Mdav {
         _: u64,
         progress: &dyn Progress,
     ) -> Result<Recoding> {
-        keeps_as_a_whole(CARD.name, data, models)?;
+        require_valid_whole(CARD.name, data, models)?;
         let least = crate::fewest_records(models);
         progress.step("gathering", Some(data.records()));
         let mut space = Space::new(data);
-        // Whose records stand apart, or what they weigh, must be known where that is promised about.
-        let whole_rows = data.persons().is_some() || data.is_weighed();
+        // Persons and sampling weights belong to single records, so rows must then stay whole.
+        let whole_rows = data.persons().is_some() || data.has_sampling_weights();
         let gathered = gather(&space, data, least, self.size, whole_rows, BLOCK, progress);
         let (groups, divided) = as_rows(data, gathered);
         space.extend(divided.iter().map(|part| part.row.0));
@@ -136,47 +147,58 @@ impl Algorithm for Mdav {
         let all = moves.total(&[(0..data.rows() as u32).collect()]);
         let share = |groups: &[Vec<u32>]| if all > 0.0 { moves.total(groups) / all } else { 0.0 };
         let gathered = share(&groups);
-        let looks = LOOKS.max(LOOKS_PER_ROW * data.rows() as u64);
+        let comparisons = COMPARISONS.max(COMPARISONS_PER_ROW * data.rows() as u64);
         let rounds = if self.moves { ROUNDS } else { 0 };
-        let patience = Patience { rounds, least_gain: 0.0005, looks };
-        let (groups, rounds, _) = moves.improve(groups, patience, progress);
+        let stop = StopRule { rounds, least_gain: 0.0005, comparisons };
+        let (groups, rounds, _) = moves.improve(groups, stop, progress);
         let il1s = il1s(&space, data, &groups);
-        let report =
-            MdavReport { groups: groups.len() as u64, gathered, moved: share(&groups), il1s, rounds };
+        let report = MdavReport {
+            groups: groups.len() as u64,
+            gathered,
+            moved: share(&groups),
+            il1s,
+            rounds,
+        };
         Ok(Recoding::new(partition(data, &shapes, divided, groups)?).reporting(report))
     }
 }
 
-/// The mean distance of a record from the mean of its group in a column of numbers, in standard deviations over the root of two.
+/// Returns the mean distance of a record from the mean of its group in a column of numbers, in
+/// units of standard deviations times √2.
 ///
-/// Paper: `templ2015`, the measure IL1s. Columns are taken out of the weights they count with elsewhere.
+/// Paper: `templ2015`, the measure IL1s. It does not depend on the importance of the columns.
 fn il1s(space: &Space<'_>, data: &Dataset, groups: &[Vec<u32>]) -> f64 {
-    let axes: Vec<usize> =
-        (0..space.width()).filter(|&q| space.is_number(q) && data.quasi()[q].weight > 0.0).collect();
+    let axes: Vec<usize> = (0..space.width())
+        .filter(|&q| space.is_number(q) && data.quasi()[q].weight > 0.0)
+        .collect();
     if axes.is_empty() {
         return 0.0;
     }
     let mut sum = 0.0;
     for rows in groups {
-        let weighed: Members = rows.iter().map(|&row| (row, data.weight(row as usize))).collect();
-        let middle = space.middle(&weighed);
-        for &(row, records) in &weighed {
-            let apart = |&q: &usize| (space.place(row)[q] - middle[q]).abs() / data.quasi()[q].weight.sqrt();
-            sum += axes.iter().map(apart).sum::<f64>() * records as f64;
+        let counted: Members = rows.iter().map(|&row| (row, data.weight(row as usize))).collect();
+        let centre = space.centre(&counted);
+        for &(row, records) in &counted {
+            let distance = |&q: &usize| {
+                (space.point(row)[q] - centre[q]).abs() / data.quasi()[q].weight.sqrt()
+            };
+            sum += axes.iter().map(distance).sum::<f64>() * records as f64;
         }
     }
-    // Deviations of a sample have one record less in the denominator.
+    // The standard deviation of a sample divides by n - 1.
     let n = data.records() as f64;
     let sample = if n > 1.0 { ((n - 1.0) / n).sqrt() } else { 1.0 };
     sum * sample / (n * axes.len() as f64 * std::f64::consts::SQRT_2)
 }
 
-/// The groups as rows; a row whose records are in several groups is divided.
+/// Converts groups of members into groups of rows. A row whose records are in several groups is
+/// divided.
 fn as_rows(data: &Dataset, gathered: Vec<Members>) -> (Vec<Vec<u32>>, Vec<Divided>) {
     let mut left: Vec<u64> = (0..data.rows()).map(|row| data.weight(row)).collect();
     let mut divided: Vec<Divided> = Vec::new();
     let mut row = |(row, records): (u32, u64)| {
-        // The last group that has records of a row takes the row itself, so that it keeps what is left.
+        // The last group with records of a row gets the row itself. The other groups get divided
+        // rows.
         left[row as usize] -= records;
         if left[row as usize] == 0 {
             return row;
@@ -184,11 +206,12 @@ fn as_rows(data: &Dataset, gathered: Vec<Members>) -> (Vec<Vec<u32>>, Vec<Divide
         divided.push(Divided { row: RowId(row), records });
         (data.rows() + divided.len() - 1) as u32
     };
-    let groups = gathered.into_iter().map(|group| group.into_iter().map(&mut row).collect()).collect();
+    let groups =
+        gathered.into_iter().map(|group| group.into_iter().map(&mut row).collect()).collect();
     (groups, divided)
 }
 
-/// The groups as a partition, in the order of their first rows.
+/// Creates a partition of the groups, in the order of their first rows.
 fn partition(
     data: &Dataset,
     shapes: &Shapes<'_>,

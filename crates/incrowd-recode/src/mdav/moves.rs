@@ -1,59 +1,59 @@
-//! Moves that bring records nearer to the middles of their groups: a row goes over to another group, two rows change places, or all
-//! rows of a group go elsewhere.
+//! Moves that bring records nearer to the centres of their groups: a row moves to another group,
+//! two rows are exchanged, or all rows of a group move to other groups.
 //!
-//! Groups are looked at in windows of neighbours, in every round between others. What is lowered is the sum of squared distances
-//! to the middles, so means get nearer to what they stand for. Every group is judged by the models before a move is made. How
-//! long it goes on is counted in looks, never timed.
+//! Moves happen within windows of neighbouring groups, which change in every round. They minimize
+//! the sum of squared distances to the centres. The models check every changed group before a move.
+//! The work is limited by the number of comparisons, not by time.
 
 use rayon::prelude::*;
 
 use super::space::Space;
-use crate::improve::{Judge, ModelCheck};
+use crate::improve::{GroupState, ModelCheck};
 
-/// A window has about so many groups.
+/// The approximate number of groups of a window.
 const WINDOW: usize = 96;
 
-/// A group looks for moves among so many of its neighbours.
+/// The number of neighbours with which a group exchanges rows.
 const NEIGHBOURS: usize = 12;
 
-/// Windows are gone through at most so often before others are made.
+/// The greatest number of sweeps over a window before the windows change.
 const SWEEPS: usize = 6;
 
-/// Rows of two groups are exchanged if they have at most so many pairs, and fewer where not all columns are numbers: promises that need
-/// large groups leave little to be gained.
-const MOST_PAIRS: usize = 4096;
-const MOST_MIXED_PAIRS: usize = 400;
+/// The greatest number of pairs of rows of two groups for an exchange, and the same if not all
+/// columns are numbers. Exchanges between large groups gain little.
+const MAX_PAIRS: usize = 4096;
+const MAX_MIXED_PAIRS: usize = 400;
 
-/// Groups of more rows are not dissolved.
-const MOST_DISSOLVED: usize = 64;
+/// The greatest number of rows of a group that may be dissolved.
+const MAX_DISSOLVED: usize = 64;
 
-/// Gains below this are rounding.
+/// Smaller gains may be rounding errors.
 const LEAST_GAIN: f64 = 1e-9;
 
-/// When to stop.
+/// The conditions under which the search stops.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct StopRule {
     pub(super) rounds: usize,
-    /// After a round that lowers the sum by no more than this share of it.
+    /// Stop if a round lowers the sum by no more than this share.
     pub(super) least_gain: f64,
-    /// Before a round that would take more looks than are left.
-    pub(super) looks: u64,
+    /// Stop before a round that would exceed this number of comparisons.
+    pub(super) comparisons: u64,
 }
 
-/// A group with what is needed to know its sum without looking at its rows again.
+/// A group with the data from which its sum of squared distances follows without reading its rows.
 #[derive(Clone, Debug)]
 struct Group {
     rows: Vec<u32>,
     records: u64,
-    /// Sums of coordinates on axes of numbers, and of their squares.
+    /// The sums of coordinates of numbers, and the sum of their squares.
     sums: Vec<f64>,
     squares: f64,
-    /// The distances on other axes.
+    /// The sum of squared distances on other axes.
     others: f64,
-    middle: Vec<f64>,
+    centre: Vec<f64>,
 }
 
-/// What moves need to know of the table.
+/// The table and the models.
 pub(super) struct Moves<'m, 'a> {
     pub(super) space: &'m Space<'m>,
     pub(super) check: &'m ModelCheck<'a>,
@@ -64,25 +64,32 @@ impl Moves<'_, '_> {
         self.check.data.weight(row as usize)
     }
 
-    fn weighed(&self, rows: &[u32]) -> Vec<(u32, u64)> {
+    fn counted(&self, rows: &[u32]) -> Vec<(u32, u64)> {
         rows.iter().map(|&row| (row, self.records(row))).collect()
     }
 
     fn group(&self, rows: Vec<u32>) -> Group {
-        let weighed = self.weighed(&rows);
+        let counted = self.counted(&rows);
         let mut sums = vec![0.0; self.space.width()];
         let mut squares = 0.0;
-        for &(row, records) in &weighed {
+        for &(row, records) in &counted {
             self.add(&mut sums, &mut squares, row, records as f64);
         }
-        let others = if self.space.numeric { 0.0 } else { self.space.qualities(&weighed) };
-        let middle = if rows.is_empty() { Vec::new() } else { self.space.middle(&weighed) };
-        Group { rows, records: weighed.iter().map(|row| row.1).sum(), sums, squares, others, middle }
+        let others = if self.space.numeric { 0.0 } else { self.space.categorical_sum(&counted) };
+        let centre = if rows.is_empty() { Vec::new() } else { self.space.centre(&counted) };
+        Group {
+            rows,
+            records: counted.iter().map(|row| row.1).sum(),
+            sums,
+            squares,
+            others,
+            centre,
+        }
     }
 
-    /// Adds so many records of a row to sums; fewer than none takes them away.
+    /// Adds `records` records of a row to the sums. A negative number removes them.
     fn add(&self, sums: &mut [f64], squares: &mut f64, row: u32, records: f64) {
-        for (axis, &x) in self.space.place(row).iter().enumerate() {
+        for (axis, &x) in self.space.point(row).iter().enumerate() {
             if self.space.is_number(axis) {
                 sums[axis] += x * records;
                 *squares += x * x * records;
@@ -90,30 +97,34 @@ impl Moves<'_, '_> {
         }
     }
 
-    /// The sum of squared distances of a group.
+    /// Returns the sum of squared distances of a group.
     fn sum(&self, group: &Group) -> f64 {
-        spread(&group.sums, group.squares, group.records) + group.others
+        squared_deviations(&group.sums, group.squares, group.records) + group.others
     }
 
-    /// The sum if one row left and another one came.
+    /// Returns the sum of squared distances and the number of records after `out` left and `come`
+    /// joined.
     fn sum_with(&self, group: &Group, out: Option<u32>, come: Option<u32>) -> (f64, u64) {
         let mut records = group.records;
         let mut square = group.squares;
-        // The square of the length of the sum of coordinates, kept up to date axis by axis.
-        let (mut length, leaves, comes) =
-            (0.0, out.map(|row| (row, self.records(row))), come.map(|row| (row, self.records(row))));
+        // The squared length of the vector of sums, computed axis by axis.
+        let (mut length, leaves, comes) = (
+            0.0,
+            out.map(|row| (row, self.records(row))),
+            come.map(|row| (row, self.records(row))),
+        );
         for axis in 0..self.space.width() {
             if !self.space.is_number(axis) {
                 continue;
             }
             let mut sum = group.sums[axis];
             if let Some((row, n)) = leaves {
-                let x = self.space.place(row)[axis];
+                let x = self.space.point(row)[axis];
                 sum -= x * n as f64;
                 square -= x * x * n as f64;
             }
             if let Some((row, n)) = comes {
-                let x = self.space.place(row)[axis];
+                let x = self.space.point(row)[axis];
                 sum += x * n as f64;
                 square += x * x * n as f64;
             }
@@ -125,55 +136,58 @@ impl Moves<'_, '_> {
         }
         let mut sum = (square - length / records as f64).max(0.0);
         if !self.space.numeric {
-            sum += self.space.qualities(&self.weighed(&changed(&group.rows, out, come)));
+            sum += self.space.categorical_sum(&self.counted(&changed(&group.rows, out, come)));
         }
         (sum, records)
     }
 
-    /// Whether the models admit rows as a group.
+    /// Returns whether the models admit these rows as a group.
     fn admits(&self, rows: &[u32], records: u64) -> bool {
-        records >= self.check.least
-            && (self.check.only_counts() || self.check.admits(&mut Judge::new(self.check), rows, records))
+        records >= self.check.min_records
+            && (self.check.needs_only_records()
+                || self.check.admits(&mut GroupState::new(self.check), rows, records))
     }
 
-    /// Improves the groups; how many rounds and looks it took.
+    /// Improves the groups. Also returns the numbers of rounds and comparisons.
     pub(super) fn improve(
         &self,
         mut groups: Vec<Vec<u32>>,
-        patience: Patience,
+        stop: StopRule,
         progress: &dyn incrowd_core::Progress,
     ) -> (Vec<Vec<u32>>, u64, u64) {
-        let (mut rounds, mut looks, mut last) = (0, 0u64, 0u64);
+        let (mut rounds, mut comparisons, mut last) = (0, 0u64, 0u64);
         let mut before = self.total(&groups);
-        progress.step_through("moving", patience.rounds as u64, "rounds");
-        for round in 0..patience.rounds {
-            if groups.len() < 2 || looks.saturating_add(last) > patience.looks {
+        progress.step_through("moving", stop.rounds as u64, "rounds");
+        for round in 0..stop.rounds {
+            if groups.len() < 2 || comparisons.saturating_add(last) > stop.comparisons {
                 break;
             }
             let windows = self.windows(groups, round);
             let improved: Vec<(Vec<Vec<u32>>, u64)> =
                 windows.into_par_iter().map(|window| self.improve_window(window)).collect();
             last = improved.iter().map(|window| window.1).sum();
-            looks += last;
+            comparisons += last;
             groups = improved.into_iter().flat_map(|window| window.0).collect();
             rounds += 1;
             progress.advance(1);
             let now = self.total(&groups);
-            if now >= before * (1.0 - patience.least_gain) {
+            if now >= before * (1.0 - stop.least_gain) {
                 break;
             }
             before = now;
         }
-        (groups, rounds, looks)
+        (groups, rounds, comparisons)
     }
 
-    /// The sum of squared distances of all groups.
+    /// Returns the sum of squared distances of all groups.
     pub(super) fn total(&self, groups: &[Vec<u32>]) -> f64 {
-        let sums: Vec<f64> = groups.par_iter().map(|rows| self.sum(&self.group(rows.clone()))).collect();
+        let sums: Vec<f64> =
+            groups.par_iter().map(|rows| self.sum(&self.group(rows.clone()))).collect();
         sums.iter().sum()
     }
 
-    /// Groups by where their middles are: halved along the widest axis, in every round at another place.
+    /// Divides the groups into windows by their centres, along the widest axes. The cuts change in
+    /// every round.
     fn windows(&self, groups: Vec<Vec<u32>>, round: usize) -> Vec<Vec<Group>> {
         let mut groups: Vec<Group> = groups.into_par_iter().map(|rows| self.group(rows)).collect();
         groups.par_sort_unstable_by_key(|group| group.rows[0]);
@@ -182,7 +196,13 @@ impl Moves<'_, '_> {
         windows
     }
 
-    fn divide(&self, mut groups: Vec<Group>, round: usize, depth: usize, windows: &mut Vec<Vec<Group>>) {
+    fn divide(
+        &self,
+        mut groups: Vec<Group>,
+        round: usize,
+        depth: usize,
+        windows: &mut Vec<Vec<Group>>,
+    ) {
         if groups.len() <= WINDOW {
             windows.push(groups);
             return;
@@ -190,18 +210,19 @@ impl Moves<'_, '_> {
         let width = self.space.width();
         let length = |axis: usize| {
             let (mut lo, mut hi) = (f64::INFINITY, f64::NEG_INFINITY);
-            groups
-                .iter()
-                .for_each(|group| (lo, hi) = (lo.min(group.middle[axis]), hi.max(group.middle[axis])));
+            groups.iter().for_each(|group| {
+                (lo, hi) = (lo.min(group.centre[axis]), hi.max(group.centre[axis]))
+            });
             self.space.length(axis, lo, hi)
         };
         let mut axes: Vec<(f64, usize)> = (0..width).map(|axis| (length(axis), axis)).collect();
         axes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        // Other cuts in every round, so that neighbours parted in one meet in the next.
+        // The cuts differ from round to round, so that neighbours that are separated in one round
+        // meet in another.
         let axis = axes[if depth == 0 { round % width } else { 0 }].1;
         let share = [0.5, 0.37, 0.63, 0.44, 0.56][round % 5];
         let at = ((groups.len() as f64 * share) as usize).clamp(1, groups.len() - 1);
-        let key = |group: &Group| (group.middle[axis], group.rows[0]);
+        let key = |group: &Group| (group.centre[axis], group.rows[0]);
         groups.select_nth_unstable_by(at, |a, b| {
             let (a, b) = (key(a), key(b));
             a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
@@ -211,9 +232,9 @@ impl Moves<'_, '_> {
         self.divide(second, round, depth + 1, windows);
     }
 
-    /// Moves rows within a window until no move is a gain.
+    /// Moves rows within a window until no move lowers the sum.
     fn improve_window(&self, groups: Vec<Group>) -> (Vec<Vec<u32>>, u64) {
-        let mut looks = 0;
+        let mut comparisons = 0;
         let mut window = groups;
         window.sort_unstable_by_key(|group| group.rows[0]);
         let mut moved = vec![true; window.len()];
@@ -225,26 +246,30 @@ impl Moves<'_, '_> {
                 }
                 for other in self.neighbours(&window, at) {
                     if before[at] || before[other] || moved[at] || moved[other] {
-                        let gained = self.exchange(&mut window, at, other, &mut looks);
+                        let gained = self.exchange(&mut window, at, other, &mut comparisons);
                         moved[at] |= gained;
                         moved[other] |= gained;
                     }
                 }
             }
             for at in 0..window.len() {
-                self.dissolve(&mut window, at, &mut moved, &mut looks);
+                self.dissolve(&mut window, at, &mut moved, &mut comparisons);
             }
             if !moved.contains(&true) {
                 break;
             }
         }
-        (window.into_iter().map(|group| group.rows).filter(|rows| !rows.is_empty()).collect(), looks)
+        (
+            window.into_iter().map(|group| group.rows).filter(|rows| !rows.is_empty()).collect(),
+            comparisons,
+        )
     }
 
     fn neighbours(&self, window: &[Group], at: usize) -> Vec<usize> {
-        let others = (0..window.len()).filter(|&other| other != at && !window[other].rows.is_empty());
+        let others =
+            (0..window.len()).filter(|&other| other != at && !window[other].rows.is_empty());
         let mut near: Vec<(f64, usize)> = others
-            .map(|other| (self.space.distance(&window[at].middle, &window[other].middle), other))
+            .map(|other| (self.space.distance(&window[at].centre, &window[other].centre), other))
             .collect();
         let by = |a: &(f64, usize), b: &(f64, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
         if near.len() > NEIGHBOURS {
@@ -255,12 +280,13 @@ impl Moves<'_, '_> {
         near.into_iter().map(|near| near.1).collect()
     }
 
-    /// The best move of a row from one group to the other, or of two rows between them, as long as there is a gain.
-    fn exchange(&self, window: &mut [Group], a: usize, b: usize, looks: &mut u64) -> bool {
+    /// Applies the best move of a row between two groups, or the best exchange of two rows, while
+    /// it lowers the sum.
+    fn exchange(&self, window: &mut [Group], a: usize, b: usize, comparisons: &mut u64) -> bool {
         let mut gained = false;
         loop {
             let (one, two) = (&window[a], &window[b]);
-            let most = if self.space.numeric { MOST_PAIRS } else { MOST_MIXED_PAIRS };
+            let most = if self.space.numeric { MAX_PAIRS } else { MAX_MIXED_PAIRS };
             if one.rows.len() * two.rows.len() > most {
                 return gained;
             }
@@ -272,10 +298,10 @@ impl Moves<'_, '_> {
                     if out.is_none() && back.is_none() {
                         continue;
                     }
-                    *looks += 1;
+                    *comparisons += 1;
                     let (first, records) = self.sum_with(one, out, back);
                     let (second, others) = self.sum_with(two, back, out);
-                    let least = self.check.least;
+                    let least = self.check.min_records;
                     let gain = now - first - second;
                     if records >= least
                         && others >= least
@@ -297,9 +323,9 @@ impl Moves<'_, '_> {
         }
     }
 
-    /// Lets all rows of a group go to its neighbours if that is a gain.
-    fn dissolve(&self, window: &mut [Group], at: usize, moved: &mut [bool], looks: &mut u64) {
-        if window[at].rows.is_empty() || window[at].rows.len() > MOST_DISSOLVED {
+    /// Moves all rows of a group to its neighbours if that lowers the sum.
+    fn dissolve(&self, window: &mut [Group], at: usize, moved: &mut [bool], comparisons: &mut u64) {
+        if window[at].rows.is_empty() || window[at].rows.len() > MAX_DISSOLVED {
             return;
         }
         let near = self.neighbours(window, at);
@@ -310,16 +336,17 @@ impl Moves<'_, '_> {
             let current = |other: usize| {
                 changed.iter().rev().find(|own| own.0 == other).map_or(&window[other], |own| &own.1)
             };
-            *looks += near.len() as u64;
-            let dearer = |&other: &usize| {
+            *comparisons += near.len() as u64;
+            let extra = |&other: &usize| {
                 let group = current(other);
                 self.sum_with(group, None, Some(row)).0 - self.sum(group)
             };
-            let best = near.iter().map(|other| (dearer(other), *other));
-            let Some((dearer, to)) = best.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))) else {
+            let best = near.iter().map(|other| (extra(other), *other));
+            let Some((extra, to)) = best.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
+            else {
                 return;
             };
-            cost += dearer;
+            cost += extra;
             if cost + LEAST_GAIN * (1.0 + have) >= have {
                 return;
             }
@@ -343,15 +370,15 @@ impl Moves<'_, '_> {
     }
 }
 
-/// The sum of squared distances to the mean.
-fn spread(sums: &[f64], squares: f64, records: u64) -> f64 {
+/// Returns the sum of squared distances to the mean.
+fn squared_deviations(sums: &[f64], squares: f64, records: u64) -> f64 {
     if records == 0 {
         return 0.0;
     }
     (squares - sums.iter().map(|sum| sum * sum).sum::<f64>() / records as f64).max(0.0)
 }
 
-/// Rows of which one left and another one came.
+/// Returns the rows after `out` left and `come` joined.
 fn changed(rows: &[u32], out: Option<u32>, come: Option<u32>) -> Vec<u32> {
     rows.iter().copied().filter(|&row| Some(row) != out).chain(come).collect()
 }

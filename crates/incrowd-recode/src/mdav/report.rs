@@ -1,23 +1,25 @@
-//! The report of MDAV: how far records are from the middles of their groups, before rows were moved and after.
+//! The report of MDAV: the distances of records from the centres of their groups, before and after
+//! moves.
 
 use incrowd_core::text::{Block, thousands};
 use serde_json::{Value as Json, json};
 
 use crate::{AlgorithmReport, Outcome};
 
-/// How far records are from the middles of their groups.
+/// The distances of records from the centres of their groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MdavReport {
-    /// How many groups there are.
+    /// The number of groups.
     pub groups: u64,
-    /// The sum of squared distances to the middles of groups over that to the middle of the table, as MDAV gathered them.
+    /// The sum of squared distances to the centres of the groups, divided by that to the centre of
+    /// the table, before moves.
     pub gathered: f64,
-    /// The same after rows were moved.
+    /// This ratio after moves.
     pub moved: f64,
-    /// IL1s: the mean distance of a record from the middle of its group in a column of numbers, in standard deviations over the root
-    /// of two. 0 without such columns.
+    /// IL1s: the mean distance of a record from the centre of its group in a column of numbers, in
+    /// units of standard deviations times √2. 0 without such columns.
     pub il1s: f64,
-    /// How many times all groups were gone through to move rows.
+    /// The number of rounds of moves.
     pub rounds: u64,
 }
 
@@ -42,7 +44,11 @@ impl AlgorithmReport for MdavReport {
         let mut line = format!("mdav     {groups} groups: SSE/SST {}", percent(self.gathered));
         if self.rounds > 0 {
             let s = if self.rounds == 1 { "" } else { "s" };
-            line += &format!(", {} after {} round{s} of moves", percent(self.moved), thousands(self.rounds));
+            line += &format!(
+                ", {} after {} round{s} of moves",
+                percent(self.moved),
+                thousands(self.rounds)
+            );
         }
         line += &format!("; IL1s {:.4}", self.il1s);
         vec![Block::line(line)]

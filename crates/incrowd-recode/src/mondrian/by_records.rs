@@ -1,6 +1,7 @@
-//! Division where the number of records alone decides: the same parts as [`super::part`] finds, which is its twin in the tests.
-//! What is counted to find a division also says where every row goes; nothing is allocated for a part; rows that lie in order
-//! already stay where they are.
+//! Mondrian's splits where only the number of records decides. It finds the same parts as
+//! [`super::part`], its reference implementation in the tests. The counts that select a split also
+//! give the new position of every row. No memory is allocated per part. Rows that are already in
+//! order are not moved.
 
 use incrowd_core::Progress;
 use rayon::prelude::*;
@@ -12,39 +13,42 @@ use super::tables::{Line, Rule, Slots};
 use super::words::{Bounds, Field, Row, Words, id, records};
 use super::{Mondrian, Undersized};
 
-/// Rows that one thread moves at a time. Parts of no more are moved by one thread.
+/// The number of rows that one thread moves at a time. One thread moves a part with at most that
+/// many rows.
 const AT_ONCE: usize = if cfg!(test) { 5 } else { 1 << 15 };
 
-/// No node: a line where nothing is known to be hopeless.
+/// Marks a line for which no hopeless node is known.
 const NOWHERE: u32 = u32::MAX;
 
-/// What stays the same for all parts.
-pub(super) struct Division<'a, const S: usize, const L: usize> {
+/// The inputs that all parts share.
+pub(super) struct RecordSplitter<'a, const S: usize, const L: usize> {
     pub(super) lines: &'a [Line<'a>],
     pub(super) words: &'a Words<S, L>,
     pub(super) mondrian: &'a Mondrian,
     pub(super) choice: &'a Choice,
-    /// Every part has at least this many records.
+    /// The minimum number of records of a part.
     pub(super) least: u64,
     pub(super) progress: &'a dyn Progress,
 }
 
-/// A set of rows on its way to becoming groups.
+/// A set of rows that may be split further.
 #[derive(Clone, Copy, Debug)]
 struct Part<const L: usize> {
     bounds: Bounds<L>,
     records: u64,
-    /// How many rows it has.
+    /// The number of rows.
     length: usize,
-    /// Lines it may not be divided along again, because it was pooled on them; one bit each.
+    /// Bit mask of the lines along which this part must not be split again, because it was pooled
+    /// on them.
     closed: u32,
-    /// On each line the place at which no division of this part or of any of its parts can leave enough records on two sides.
+    /// For each line, the node at which no split of this part, or of a part of it, can have enough
+    /// records on two sides.
     hopeless: [u32; L],
-    /// Where round robin goes on.
+    /// The next line for round robin.
     turn: usize,
 }
 
-/// Rows and their records.
+/// A number of rows, and the number of their records.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     records: u64,
@@ -57,7 +61,7 @@ impl Count {
     }
 }
 
-/// What was counted in each slot, in the first half of the rows and in the second.
+/// The counts of each slot, for the first and the second half of the rows.
 #[derive(Debug, Default)]
 struct Halves {
     front: Vec<Count>,
@@ -77,26 +81,26 @@ impl Halves {
     }
 }
 
-/// Room that is used again for every part.
+/// Buffers that are reused for every part.
 #[derive(Debug)]
 struct Scratch<const L: usize> {
-    /// What was counted in each slot.
+    /// The counts of each slot.
     counts: Vec<Count>,
-    /// The same of halves.
+    /// The counts of each slot, by halves of the rows.
     halves: Halves,
-    /// The same for every so many rows of a large part.
+    /// The counts of each slot for every piece of a large part, by halves of the rows of the piece.
     pieces: Vec<Halves>,
-    /// The number of the part to which each slot goes.
+    /// For each slot, the index of its new part.
     part_of: Vec<u32>,
-    /// What goes to each part.
+    /// For each new part, its counts.
     lengths: Vec<Count>,
-    /// Where the next row of each part goes, for either half of the rows.
+    /// For each new part, the position of its next row, for either half of the rows.
     next: [Vec<usize>; 2],
-    /// Codes with records, for lines that are long beside the part.
+    /// Codes with their records, for lines with many more values than the part has rows.
     pairs: Vec<(u32, u32)>,
-    /// What the parts reach from and to, if that was found while rows were moved.
+    /// The bounds of the new parts, if they were computed while rows were moved.
     bounds: Vec<Bounds<L>>,
-    /// Parts that are still to be divided.
+    /// Parts that are still to be split.
     parts: Vec<Part<L>>,
 }
 
@@ -116,27 +120,27 @@ impl<const L: usize> Scratch<L> {
     }
 }
 
-/// How a part is divided.
+/// The split of a part.
 #[derive(Clone, Copy, Debug)]
 struct Split<'a> {
     line: usize,
     by: By<'a>,
-    /// The part that may not be divided along this line again.
+    /// The index of the pooled part, which must not be split along this line again.
     pool: Option<usize>,
-    /// The rows lie as they should.
+    /// Whether the rows are already in the order of the new parts.
     is_done: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum By<'a> {
-    /// Values after this one go to the second part.
+    /// Codes greater than this one go to the second part.
     Value(u32),
-    /// The scratch says to which part each slot goes.
+    /// `Scratch::part_of` has the new part of each slot.
     Slot(Slots<'a>),
 }
 
-impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
-    /// Divides the whole table; `spare` is as long as `rows` and may be overwritten.
+impl<'a, const S: usize, const L: usize> RecordSplitter<'a, S, L> {
+    /// Splits the whole table. `spare` is as long as `rows` and is overwritten.
     pub(super) fn run(&self, rows: &mut [Row<S>], spare: &mut [Row<S>]) -> Vec<Leaves> {
         if rows.is_empty() {
             return Vec::new();
@@ -161,7 +165,7 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         pieces.reduce(|| Bounds::NONE, Bounds::with)
     }
 
-    /// Divides a part, large ones on all threads.
+    /// Splits a part. Large parts are split on all threads.
     fn divide(&self, mut part: Part<L>, rows: &mut [Row<S>], spare: &mut [Row<S>]) -> Vec<Leaves> {
         let mut scratch = Scratch::new();
         let mut leaves = Leaves::default();
@@ -183,12 +187,14 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
             let own = rows.split_off_mut(..part.length).unwrap_or_default();
             jobs.push((part, own, spare.split_off_mut(..part.length).unwrap_or_default()));
         }
-        let divided: Vec<Vec<Leaves>> =
-            jobs.into_par_iter().map(|(part, rows, spare)| self.divide(part, rows, spare)).collect();
+        let divided: Vec<Vec<Leaves>> = jobs
+            .into_par_iter()
+            .map(|(part, rows, spare)| self.divide(part, rows, spare))
+            .collect();
         divided.into_iter().flatten().collect()
     }
 
-    /// The same on one thread, all leaves into one list.
+    /// Splits a part on the current thread. All leaves are appended to one list.
     fn divide_here(
         &self,
         mut part: Part<L>,
@@ -231,8 +237,14 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         leaves.regular_cost += regular * part.records as f64;
     }
 
-    /// The first admissible division in the order of preference.
-    fn find_split(&self, part: &mut Part<L>, rows: &[Row<S>], scratch: &mut Scratch<L>) -> Option<Split<'a>> {
+    /// The first admissible split in the order of preference.
+    fn find_split(
+        &self,
+        part: &mut Part<L>,
+        rows: &[Row<S>],
+        scratch: &mut Scratch<L>,
+    ) -> Option<Split<'a>> {
+        // Two parts need at least twice the minimum.
         if part.records < 2 * self.least {
             return None;
         }
@@ -246,20 +258,25 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
             count += 1;
         };
         match self.choice {
-            Choice::Order(order) => order.iter().copied().filter(open).for_each(|line| add(line, 0.0)),
+            Choice::Order(order) => {
+                order.iter().copied().filter(open).for_each(|line| add(line, 0.0))
+            }
             Choice::RoundRobin => {
                 let turns = (0..width).map(|i| (part.turn + i) % width);
                 turns.filter(open).for_each(|line| add(line, 0.0));
             }
             Choice::Widest(weights) => {
-                let score = |line: usize| weights[line] * self.lines[line].cost(span(line).0, span(line).1);
+                let score =
+                    |line: usize| weights[line] * self.lines[line].cost(span(line).0, span(line).1);
                 (0..width).filter(open).for_each(|line| add(line, score(line)));
-                // The sort is stable: of equally costly lines the first of the table is divided.
+                // The sort is stable: of equally costly lines the first line of the table is split.
                 lines[..count].sort_by(|a, b| b.1.total_cmp(&a.1));
             }
         }
         for &(line, _) in &lines[..count] {
             let (lo, hi) = part.bounds.span(self.words.fields[line]);
+            // A part inherits hopeless nodes from the part it was split from. The line need not be
+            // counted again as long as the interval is split at the same node.
             let known = part.hopeless[line];
             if known != NOWHERE && self.lines[line].place(lo, hi) == Some(known) {
                 continue;
@@ -285,13 +302,15 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         let (lo, hi) = part.bounds.span(self.words.fields[line]);
         match self.lines[line].rule(lo, hi) {
             Rule::Whole => Err(Refusal::Here),
-            // No cut leaves enough records on both sides: neither does one of fewer records.
+            // If no cut has enough records on both sides, no cut of a smaller part has. So the line
+            // is hopeless.
             Rule::Anywhere => self.cut_values(line, part, rows, scratch).ok_or(Refusal::Hopeless),
             Rule::Into(slots) => self.part_slots(line, slots, part, rows, scratch),
         }
     }
 
-    /// Whether the rows of a part lie in the order of a line: they do if all lines before it have one value.
+    /// Whether the rows of a part are sorted by a line. They are if the table is sorted and each
+    /// line before this one has only one value in the part.
     fn in_order(&self, line: usize, part: &Part<L>) -> bool {
         let single = |&field: &Field| part.bounds.span(field).0 == part.bounds.span(field).1;
         self.words.is_sorted && self.words.fields[..line].iter().all(single)
@@ -321,14 +340,16 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
             let best = cut::balanced(counts, part.records, self.least)?;
             scratch.part_of.clear();
             scratch.part_of.extend((lo..=hi).map(|code| u32::from(code > best.at)));
-            let left = scratch.counts[..=(best.at - lo) as usize].iter().map(|count| count.rows).sum();
+            let left =
+                scratch.counts[..=(best.at - lo) as usize].iter().map(|count| count.rows).sum();
             (best, left)
         } else {
             scratch.pairs.clear();
             scratch.pairs.extend(rows.iter().map(|row| (field.code(row), records(row))));
             scratch.pairs.sort_unstable();
             let same = scratch.pairs.chunk_by(|a, b| a.0 == b.0);
-            let counts = same.map(|same| (same[0].0, same.iter().map(|pair| u64::from(pair.1)).sum()));
+            let counts =
+                same.map(|same| (same[0].0, same.iter().map(|pair| u64::from(pair.1)).sum()));
             let best = cut::balanced(counts, part.records, self.least)?;
             (best, scratch.pairs.partition_point(|pair| pair.0 <= best.at))
         };
@@ -339,7 +360,8 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         Some(Split { line, by: By::Value(best.at), pool: None, is_done })
     }
 
-    /// Division into slots. Those of too few records are pooled, with as many of the smallest others as it takes.
+    /// Splits into slots. Slots with too few records are pooled. If the pool still has too few
+    /// records, the smallest other slots join it.
     fn part_slots(
         &self,
         line: usize,
@@ -350,8 +372,8 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
     ) -> Result<Split<'a>, Refusal> {
         self.count(self.words.fields[line], slots, rows, scratch);
         let Scratch { counts, part_of, lengths, .. } = scratch;
-        // Beside the greatest there are too few records for a part of their own, and in any part of this one at the same node
-        // there are fewer still.
+        // The slots other than the largest have too few records for a part, even together. In a
+        // smaller part at the same node they have fewer still. So the line is hopeless.
         let greatest = counts.iter().map(|count| count.records).max().unwrap_or(0);
         if part.records - greatest < self.least {
             return Err(Refusal::Hopeless);
@@ -359,15 +381,18 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         const POOLED: u32 = u32::MAX;
         let weak = |count: &Count| count.rows > 0 && count.records < self.least;
         let is_pooling = counts.iter().any(weak);
-        let mut pool: u64 = counts.iter().filter(|count| weak(count)).map(|count| count.records).sum();
+        let mut pool: u64 =
+            counts.iter().filter(|count| weak(count)).map(|count| count.records).sum();
         if is_pooling && self.mondrian.undersized == Undersized::Block {
             return Err(Refusal::Here);
         }
         part_of.clear();
         part_of.extend(counts.iter().map(|count| if weak(count) { POOLED } else { 0 }));
         while is_pooling && pool < self.least {
-            let joining = (0..counts.len()).filter(|&slot| counts[slot].rows > 0 && part_of[slot] != POOLED);
-            let fewest = joining.clone().map(|slot| counts[slot].records).min().ok_or(Refusal::Here)?;
+            let joining =
+                (0..counts.len()).filter(|&slot| counts[slot].rows > 0 && part_of[slot] != POOLED);
+            let fewest =
+                joining.clone().map(|slot| counts[slot].records).min().ok_or(Refusal::Here)?;
             let mut fewest = joining.filter(|&slot| counts[slot].records == fewest);
             let first = fewest.next().ok_or(Refusal::Here)?;
             let key = |slot: usize| self.lines[line].tie_key(slots, slot);
@@ -376,9 +401,10 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
             part_of[smallest] = POOLED;
         }
         lengths.clear();
-        for (part, &count) in part_of.iter_mut().zip(&*counts).filter(|(part, _)| **part != POOLED) {
+        for (part, &count) in part_of.iter_mut().zip(&*counts).filter(|(part, _)| **part != POOLED)
+        {
             *part = lengths.len() as u32;
-            // What has no rows does not become a part.
+            // A slot without rows does not become a part.
             if count.rows > 0 {
                 lengths.push(count);
             }
@@ -389,7 +415,9 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         }
         if is_pooling {
             lengths.push(Count::default());
-            for (part, &count) in part_of.iter_mut().zip(&*counts).filter(|(part, _)| **part == POOLED) {
+            for (part, &count) in
+                part_of.iter_mut().zip(&*counts).filter(|(part, _)| **part == POOLED)
+            {
                 *part = alone as u32;
                 lengths[alone] = lengths[alone].with(count);
             }
@@ -401,11 +429,13 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         Ok(Split { line, by: By::Slot(slots), pool: is_pooling.then_some(alone), is_done })
     }
 
-    /// Counts rows and records by slots.
+    /// Counts rows and records by slot.
     fn count(&self, field: Field, slots: Slots<'_>, rows: &[Row<S>], scratch: &mut Scratch<L>) {
         let count = |rows: &[Row<S>], counts: &mut Halves| match slots {
             Slots::Children(_, child_of) => {
-                count_rows(rows, counts, move |row| usize::from(child_of[field.code(row) as usize]));
+                count_rows(rows, counts, move |row| {
+                    usize::from(child_of[field.code(row) as usize])
+                });
             }
             Slots::Values(first, _) => {
                 count_rows(rows, counts, move |row| (field.code(row) - first) as usize)
@@ -433,8 +463,8 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         }
     }
 
-    /// Moves the rows into `spare`, part after part, each in the old order, unless they lie so already, and adds the parts to those
-    /// that are to be divided.
+    /// Moves the rows into `spare`, part by part, in stable order, unless they are already in
+    /// place. Adds the new parts to those that are still to be split.
     fn move_rows(
         &self,
         part: &Part<L>,
@@ -450,9 +480,11 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
             let part_at = move |slot: usize| part_of[slot] as usize;
             match split.by {
                 By::Value(at) => {
-                    // Pieces were counted by values.
+                    // The pieces were counted by value, so a slot is a value minus `lo`.
                     let at_slot = |slot: usize| usize::from(slot as u32 + lo > at);
-                    self.place(rows, spare, scratch, at_slot, move |row| usize::from(field.code(row) > at));
+                    self.place(rows, spare, scratch, at_slot, move |row| {
+                        usize::from(field.code(row) > at)
+                    });
                 }
                 By::Slot(Slots::Children(_, child_of)) => {
                     let child = move |row: &Row<S>| usize::from(child_of[field.code(row) as usize]);
@@ -470,6 +502,7 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
             scratch.part_of = all_parts;
         }
         let mut rest: &[Row<S>] = if split.is_done { rows } else { spare };
+        // `bounds` is empty if no rows were moved in parallel. Then the bounds are computed here.
         let mut known = std::mem::take(&mut scratch.bounds).into_iter();
         for (number, count) in scratch.lengths.iter().enumerate() {
             let own = rest.split_off(..count.rows).unwrap_or_default();
@@ -484,7 +517,7 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         }
     }
 
-    /// Puts the rows where their parts are.
+    /// Copies the rows to the positions of their parts.
     fn place(
         &self,
         rows: &[Row<S>],
@@ -494,13 +527,15 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
         part_of: impl Fn(&Row<S>) -> usize + Copy + Sync,
     ) {
         let Scratch { lengths, halves, next, pieces, bounds, .. } = scratch;
-        // How many rows of some slots go to each part.
+        // The number of rows that go to each part, from the counts by slot.
         let by_part = |counts: &[Count], own: &mut Vec<usize>| {
             own.clear();
             own.resize(lengths.len(), 0);
-            counts.iter().enumerate().filter(|(_, count)| count.rows > 0).for_each(|(slot, count)| {
-                own[part_at(slot)] += count.rows;
-            });
+            counts.iter().enumerate().filter(|(_, count)| count.rows > 0).for_each(
+                |(slot, count)| {
+                    own[part_at(slot)] += count.rows;
+                },
+            );
         };
         if rows.len() <= AT_ONCE {
             if let [left, _] = lengths[..] {
@@ -509,13 +544,15 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
             let [front, back] = next;
             by_part(&halves.front, back);
             front.clear();
-            let starts =
-                lengths.iter().scan(0, |next, part| Some(std::mem::replace(next, *next + part.rows)));
+            let starts = lengths
+                .iter()
+                .scan(0, |next, part| Some(std::mem::replace(next, *next + part.rows)));
             front.extend(starts);
+            // In each part, the rows of the second half follow those of the first half.
             back.iter_mut().zip(&*front).for_each(|(back, front)| *back += front);
             return place_many(rows, front, back, part_of, |_, at, row| spare[at] = *row);
         }
-        // Within each part the pieces follow one another.
+        // Within each part, the rows of a piece follow those of the piece before.
         let of_pieces: Vec<[Vec<usize>; 2]> = pieces
             .iter()
             .map(|piece| {
@@ -532,27 +569,37 @@ impl<'a, const S: usize, const L: usize> Division<'a, S, L> {
                 places.push(rest.split_off_mut(..front[number] + back[number]).unwrap_or_default());
             }
         }
-        let pieces =
-            rows.par_chunks(AT_ONCE).zip(places).zip(of_pieces).map(|((rows, mut places), [mut back, _])| {
+        let pieces = rows.par_chunks(AT_ONCE).zip(places).zip(of_pieces).map(
+            |((rows, mut places), [mut back, _])| {
                 let mut front = vec![0; places.len()];
-                place_many(rows, &mut front, &mut back, part_of, |part, at, row| places[part][at] = *row);
+                place_many(rows, &mut front, &mut back, part_of, |part, at, row| {
+                    places[part][at] = *row
+                });
                 places.into_iter().map(|own| self.words.bounds(own)).collect()
-            });
+            },
+        );
         let none = || vec![Bounds::NONE; lengths.len()];
-        *bounds = pieces
-            .reduce(none, |a: Vec<Bounds<L>>, b| a.into_iter().zip(b).map(|(a, b)| a.with(b)).collect());
+        *bounds = pieces.reduce(none, |a: Vec<Bounds<L>>, b| {
+            a.into_iter().zip(b).map(|(a, b)| a.with(b)).collect()
+        });
     }
 }
 
-/// The rows in two halves, the first no shorter. A number that was just written cannot be read at once: whoever counts rows or
-/// numbers their places takes one of either half in turn, and has numbers of its own for each.
+/// Splits the rows into two halves; the first may be one row longer. Loops that count rows or
+/// assign positions alternate between the halves, with separate counters for each. Otherwise an
+/// increment would often wait for the previous increment of the same counter (store-to-load
+/// forwarding).
 fn halves<const S: usize>(rows: &[Row<S>]) -> (&[Row<S>], &[Row<S>]) {
     rows.split_at(rows.len().div_ceil(2))
 }
 
-/// Counts rows and records by slots.
+/// Counts rows and records by slot.
 #[inline]
-fn count_rows<const S: usize>(rows: &[Row<S>], counts: &mut Halves, slot: impl Fn(&Row<S>) -> usize) {
+fn count_rows<const S: usize>(
+    rows: &[Row<S>],
+    counts: &mut Halves,
+    slot: impl Fn(&Row<S>) -> usize,
+) {
     let add = |row: &Row<S>, counts: &mut [Count]| {
         let count = &mut counts[slot(row)];
         count.records += u64::from(records(row));
@@ -567,7 +614,8 @@ fn count_rows<const S: usize>(rows: &[Row<S>], counts: &mut Halves, slot: impl F
     front[back.len()..].iter().for_each(|row| add(row, in_front));
 }
 
-/// Puts rows into the places of their parts; the next place in each part is known for either half of the rows.
+/// Copies rows to the positions of their parts. `next_front` and `next_back` have the next position
+/// in each part for the two halves of the rows.
 #[inline]
 fn place_many<const S: usize>(
     rows: &[Row<S>],
@@ -589,8 +637,8 @@ fn place_many<const S: usize>(
     front[back.len()..].iter().for_each(|row| place(row, next_front));
 }
 
-/// Puts rows into one of two places: the first has so many rows, the other the rest. Which one is not a branch, since nothing could
-/// foretell it.
+/// Copies rows to one of two parts. The first part has `left` rows. The loop has no branch on the
+/// part, because it is unpredictable.
 #[inline]
 fn place_two<const S: usize>(
     rows: &[Row<S>],

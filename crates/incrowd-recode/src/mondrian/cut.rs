@@ -1,25 +1,28 @@
-//! Where to divide a part along one line: the most balanced cut that leaves both sides admissible.
+//! The choice of a cut along one dimension: the most balanced one that leaves enough records on
+//! both sides.
 
-/// A place on a line where a part can be cut, with the records on its left.
+/// A position at which a part can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
-    /// Position of the last value on the left.
+    /// The last value on the left.
     pub(super) at: u32,
-    /// Records on the left.
+    /// The number of records on the left.
     pub(super) left: u64,
 }
 
 impl Candidate {
-    /// How far the halves are from equal, then how small the left one is: less is better.
+    /// Returns a sort key: the difference of the halves' sizes, then the size of the left half.
+    /// Less is better.
     pub(super) fn rank(self, total: u64) -> (u64, u64) {
         ((2 * self.left).abs_diff(total), self.left)
     }
 }
 
-/// The best cut of `counts` (records by value, in order) that leaves at least `least` records on both sides.
+/// Returns the best cut of `counts` (records by value, in order) that leaves at least `least`
+/// records on both sides.
 ///
-/// Only the values around the median need a look: any other cut is farther from the middle on the same side, so less
-/// balanced and no more admissible.
+/// Only the values around the median are considered. On each side of the median, all other cuts are
+/// less balanced and leave fewer records on the smaller side.
 pub(super) fn balanced(
     counts: impl Iterator<Item = (u32, u64)>,
     total: u64,
@@ -44,8 +47,12 @@ pub(super) fn balanced(
     best
 }
 
-/// All cuts that leave at least `least` records on both sides, best first.
-pub(super) fn all(counts: impl Iterator<Item = (u32, u64)>, total: u64, least: u64) -> Vec<Candidate> {
+/// Returns all cuts that leave at least `least` records on both sides, best first.
+pub(super) fn all(
+    counts: impl Iterator<Item = (u32, u64)>,
+    total: u64,
+    least: u64,
+) -> Vec<Candidate> {
     let mut left = 0;
     let mut candidates = Vec::new();
     for (at, records) in counts {
@@ -66,11 +73,13 @@ mod tests {
     proptest! {
         #[test]
         fn the_median_scan_finds_the_best_of_all_cuts(
-            counts in prop::collection::vec(0u64..6, 1..12), least in 1u64..8,
+            counts in prop::collection::vec(0u64..6, 1..12),
+            least in 1u64..8,
         ) {
             let total = counts.iter().sum();
-            let places = || counts.iter().enumerate().map(|(at, &n)| (at as u32, n));
-            prop_assert_eq!(balanced(places(), total, least), all(places(), total, least).first().copied());
+            let values = || counts.iter().enumerate().map(|(at, &n)| (at as u32, n));
+            let best = all(values(), total, least).first().copied();
+            prop_assert_eq!(balanced(values(), total, least), best);
         }
     }
 }

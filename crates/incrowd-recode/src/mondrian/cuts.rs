@@ -1,36 +1,43 @@
-//! Where a line of ordered values is cut: the best balanced place that leaves two parts the models admit.
+//! The division of a dimension with ordered values: the most balanced cut of which the models admit
+//! both sides.
 
 use super::cut::{self, Candidate};
 use super::part::{Part, Split, Splitter};
 use super::space::Unit;
 
-/// How many cuts are tried one by one before a single scan judges them all.
-const TRIED_SINGLY: usize = 4;
+/// The number of cuts that are tried separately before a single scan checks all others.
+const MAX_SINGLE_TRIES: usize = 4;
 
 impl Splitter<'_> {
-    /// Strict cut of a line of ordered values.
-    pub(super) fn cut_values<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Option<Split> {
-        let (lo, hi) = part.span(line);
-        let counts = self.count_values(line, lo, hi, rows);
+    /// Finds a strict cut of a dimension with ordered values.
+    pub(super) fn cut_values<U: Unit>(
+        &self,
+        dim: usize,
+        part: &Part<U>,
+        rows: &[U],
+    ) -> Option<Split> {
+        let (lo, hi) = part.span(dim);
+        let counts = self.count_values(dim, lo, hi, rows);
         let best = if self.counts_only() {
             cut::balanced(counts.into_iter(), part.records, self.least)?
         } else if self.others.is_empty() && self.population.is_none() {
             let candidates = cut::all(counts.into_iter(), part.records, self.least);
-            self.crowded_cut(line, candidates, rows)?
+            self.cut_by_persons(dim, candidates, rows)?
         } else {
             let candidates = cut::all(counts.into_iter(), part.records, self.least);
-            self.admitted_cut(line, &candidates, part, rows)?
+            self.admitted_cut(dim, &candidates, part, rows)?
         };
         let parts = (lo..=hi).map(|code| u32::from(code > best.at)).collect();
-        Some(Split::ByValue { line, parts, count: 2, pool: None })
+        Some(Split::ByValue { dim, parts, count: 2, pool: None })
     }
 
-    /// Records by value, ascending. A histogram where the line is short, sorting where it is long and the part small.
-    fn count_values<U: Unit>(&self, line: usize, lo: u32, hi: u32, rows: &[U]) -> Vec<(u32, u64)> {
+    /// Returns the records by value, ascending. Uses a histogram if the range is short, and sorting
+    /// if it is long and the part is small.
+    fn count_values<U: Unit>(&self, dim: usize, lo: u32, hi: u32, rows: &[U]) -> Vec<(u32, u64)> {
         let width = (hi - lo) as usize + 1;
         let entries = rows
             .chunks_exact(self.layout.stride)
-            .map(|row| (row[line].code(), u64::from(self.layout.weight(row))));
+            .map(|row| (row[dim].code(), u64::from(self.layout.count(row))));
         if width <= 4 * (rows.len() / self.layout.stride) + 64 {
             let mut counts: Vec<(u32, u64)> = (lo..=hi).map(|code| (code, 0)).collect();
             entries.for_each(|(code, records)| counts[(code - lo) as usize].1 += records);
@@ -45,14 +52,20 @@ impl Splitter<'_> {
         }
     }
 
-    /// The first candidate with enough different persons on both sides. The best one usually has them at once; if not, how far
-    /// to go from either end until there are enough says it of all.
-    fn crowded_cut<U: Unit>(&self, line: usize, candidates: Vec<Candidate>, rows: &[U]) -> Option<Candidate> {
+    /// Returns the first candidate with enough distinct persons on both sides. The best one usually
+    /// has them. If not, the shortest prefix and the shortest suffix with enough persons limit the
+    /// cuts.
+    fn cut_by_persons<U: Unit>(
+        &self,
+        dim: usize,
+        candidates: Vec<Candidate>,
+        rows: &[U],
+    ) -> Option<Candidate> {
         let (persons, least) = self.persons?;
         let first = *candidates.first()?;
         let ids = |left: bool| {
             let rows = rows.chunks_exact(self.layout.stride);
-            let here = rows.filter(move |row| (row[line].code() <= first.at) == left);
+            let here = rows.filter(move |row| (row[dim].code() <= first.at) == left);
             here.map(|row| self.layout.id(row) as usize)
         };
         if persons.reach(ids(true), least) && persons.reach(ids(false), least) {
@@ -60,7 +73,7 @@ impl Splitter<'_> {
         }
         let mut sorted: Vec<(u32, u32)> = rows
             .chunks_exact(self.layout.stride)
-            .map(|row| (row[line].code(), self.layout.id(row)))
+            .map(|row| (row[dim].code(), self.layout.id(row)))
             .collect();
         sorted.sort_unstable();
         let row = |&(_, id): &(u32, u32)| id as usize;
@@ -70,35 +83,36 @@ impl Splitter<'_> {
         candidates.into_iter().find(|candidate| candidate.at >= from && candidate.at < to)
     }
 
-    /// The first candidate that all models admit. The best few are tried one by one, since one of them usually is the
-    /// answer; then a single scan along the line judges all.
+    /// Returns the first candidate of which the models admit both sides. The best few are tried
+    /// separately, because one of them is usually admitted. Then a single scan checks all others.
     fn admitted_cut<U: Unit>(
         &self,
-        line: usize,
+        dim: usize,
         candidates: &[Candidate],
         part: &Part<U>,
         rows: &[U],
     ) -> Option<Candidate> {
         let all: Vec<&[U]> = rows.chunks_exact(self.layout.stride).collect();
         let total = self.summary(&all);
-        // Whom a part covers depends on the rows of both halves, which a scan along the line does not have.
-        let singly = if self.population.is_some() { candidates.len() } else { TRIED_SINGLY };
+        // The people that a part covers depend on all its rows, so an incremental scan is not
+        // possible.
+        let singly = if self.population.is_some() { candidates.len() } else { MAX_SINGLE_TRIES };
         for &candidate in candidates.iter().take(singly) {
             let (left, right): (Vec<&[U]>, Vec<&[U]>) =
-                all.iter().partition(|row| row[line].code() <= candidate.at);
+                all.iter().partition(|row| row[dim].code() <= candidate.at);
             if self.halves_admitted(&left, &right, &total, part) {
                 return Some(candidate);
             }
         }
         let rest = candidates.get(singly..)?;
         let mut sorted = all;
-        sorted.sort_by_key(|row| row[line]);
+        sorted.sort_by_key(|row| row[dim]);
         let mut ascending = rest.to_vec();
         ascending.sort_by_key(|candidate| candidate.at);
-        let (mut left, mut next) = (self.no_records(), 0);
+        let (mut left, mut next) = (self.empty_summary(), 0);
         let mut best: Option<Candidate> = None;
         for candidate in ascending {
-            let length = sorted[next..].partition_point(|row| row[line].code() <= candidate.at);
+            let length = sorted[next..].partition_point(|row| row[dim].code() <= candidate.at);
             left.merge(&self.summary(&sorted[next..next + length]));
             next += length;
             let better = best.is_none_or(|b| candidate.rank(total.records) < b.rank(total.records));
@@ -109,21 +123,29 @@ impl Splitter<'_> {
         best
     }
 
-    /// Relaxed cut: rows of equal value may part, in canonical order.
-    pub(super) fn cut_rows<U: Unit>(&self, line: usize, part: &Part<U>, rows: &[U]) -> Option<Split> {
+    /// Finds a relaxed cut: rows of equal value may be separated, in canonical order.
+    pub(super) fn cut_rows<U: Unit>(
+        &self,
+        dim: usize,
+        part: &Part<U>,
+        rows: &[U],
+    ) -> Option<Split> {
         let mut sorted: Vec<(u32, u32)> = rows
             .chunks_exact(self.layout.stride)
             .enumerate()
-            .map(|(i, row)| (row[line].code(), i as u32))
+            .map(|(i, row)| (row[dim].code(), i as u32))
             .collect();
         sorted.sort_unstable();
         let row = |i: u32| &rows[i as usize * self.layout.stride..][..self.layout.stride];
-        let counts =
-            sorted.iter().enumerate().map(|(at, &(_, i))| (at as u32, u64::from(self.layout.weight(row(i)))));
+        let counts = sorted
+            .iter()
+            .enumerate()
+            .map(|(at, &(_, i))| (at as u32, u64::from(self.layout.count(row(i)))));
         let candidates = cut::all(counts, part.records, self.least);
         let total = self.summary(&rows.chunks_exact(self.layout.stride).collect::<Vec<_>>());
         let row_id = |at: usize| self.layout.id(row(sorted[at].1)) as usize;
-        // Rows that differ only in the spelling of a number have no canonical order and stay together.
+        // Rows that differ only in the spelling of a number have no canonical order, so they stay
+        // together.
         let alike = |a: usize, b: usize| {
             self.data.quasi_codes(a) == self.data.quasi_codes(b)
                 && self.data.sensitive_codes(a) == self.data.sensitive_codes(b)
@@ -134,11 +156,12 @@ impl Splitter<'_> {
                 return false;
             }
             let (left, right) = sorted.split_at(at + 1);
-            let gather = |half: &[(u32, u32)]| half.iter().map(|&(_, i)| row(i)).collect::<Vec<_>>();
+            let gather =
+                |half: &[(u32, u32)]| half.iter().map(|&(_, i)| row(i)).collect::<Vec<_>>();
             self.counts_only() || self.halves_admitted(&gather(left), &gather(right), &total, part)
         })?;
         let mut left = vec![false; sorted.len()];
         sorted[..=best.at as usize].iter().for_each(|&(_, i)| left[i as usize] = true);
-        Some(Split::ByRow { line, left })
+        Some(Split::ByRow { dim, left })
     }
 }

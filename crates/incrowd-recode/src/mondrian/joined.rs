@@ -1,35 +1,37 @@
-//! Mondrian among rows of which some are external: parts without microdata are given up, and the tree tells which groups
-//! share their sensitive values.
+//! Mondrian for k-join-anonymity, where some rows are external. Parts without microdata are not
+//! published. The tree of divisions determines which groups share their sensitive values.
 //!
-//! Paper: `sacharidis2010`. A box may hold a single person of the microdata, whose sensitive value must not be published
-//! with it. The tree is walked from the root: where all children that hold microdata could stand as groups of their own,
-//! each child goes on by itself; otherwise everything below is one sensitive group.
+//! Paper: `sacharidis2010`. A box may contain a single person of the microdata, whose sensitive
+//! value must not be published with it. The tree is traversed from the root. If the models admit
+//! the microdata of every child, each child is treated separately. Otherwise all leaves below form
+//! one sensitive group.
 
 use incrowd_core::{Dataset, GroupSummary, Histogram, Progress, Result};
 
 use super::part::{Leaves, Part, Splitter};
-use super::space::{self, Space, Unit};
+use super::space::{self, Unit, WorkingRows};
 use super::{Cut, Mondrian};
 use crate::join::{Grouping, JoinAlgorithm, JoinRules};
 
-/// Which sensitive groups the leaves of a part are of.
+/// The sensitive groups of the leaves of a part.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sensitive {
-    /// The first leaf begins a sensitive group.
+pub(super) struct SensitiveGroups {
+    /// Whether the first leaf starts a sensitive group.
     pub(super) starts: bool,
-    /// All leaves are of the same one.
+    /// Whether all leaves belong to the same sensitive group.
     fused: bool,
 }
 
-impl Default for Sensitive {
+impl Default for SensitiveGroups {
     fn default() -> Self {
-        Sensitive { starts: true, fused: false }
+        SensitiveGroups { starts: true, fused: false }
     }
 }
 
 impl Splitter<'_> {
-    /// Decides for the children of a part, whose rows lie in `rows` one child after another, where sensitive groups begin.
-    pub(super) fn share_sensitive<U: Unit>(
+    /// Determines for the children of a part where sensitive groups start. `rows` contains the rows
+    /// of the children, one child after another.
+    pub(super) fn mark_sensitive_groups<U: Unit>(
         &self,
         part: &Part<U>,
         parts: &mut [(Part<U>, usize)],
@@ -37,7 +39,7 @@ impl Splitter<'_> {
     ) {
         let Some(rules) = self.rules else { return };
         let mut start = 0;
-        let alone = !part.sensitive.fused
+        let separate = !part.sensitive.fused
             && parts.iter().all(|(child, length)| {
                 let own = &rows[start..start + length];
                 start += length;
@@ -45,13 +47,18 @@ impl Splitter<'_> {
             });
         let mut first = part.sensitive.starts;
         for (child, _) in parts.iter_mut().filter(|(child, _)| child.microdata > 0) {
-            child.sensitive = Sensitive { starts: alone || first, fused: !alone };
+            child.sensitive = SensitiveGroups { starts: separate || first, fused: !separate };
             first = false;
         }
     }
 
-    /// The microdata of a part as models see it.
-    fn microdata_of<U: Unit>(&self, rules: &JoinRules<'_>, part: &Part<U>, rows: &[U]) -> GroupSummary {
+    /// Returns a summary of the microdata of a part.
+    fn microdata_of<U: Unit>(
+        &self,
+        rules: &JoinRules<'_>,
+        part: &Part<U>,
+        rows: &[U],
+    ) -> GroupSummary {
         let mut summary = GroupSummary { records: part.microdata, ..GroupSummary::default() };
         let watched = rules.watched();
         if !watched.is_empty() {
@@ -62,7 +69,7 @@ impl Splitter<'_> {
                 .collect();
             for &column in watched {
                 let codes = own.iter().map(|row| {
-                    (self.layout.sensitive(row)[column].code(), u64::from(self.layout.weight(row)))
+                    (self.layout.sensitive(row)[column].code(), u64::from(self.layout.count(row)))
                 });
                 let values = self.data.sensitive()[column].values.len();
                 summary.sensitive[column] = Histogram::count(values, codes);
@@ -84,11 +91,15 @@ impl JoinAlgorithm for Mondrian {
         let sensitive = !rules.watched().is_empty();
         let sorted = self.cut == Cut::Relaxed;
         let leaves = if space::is_narrow(data) {
-            let mut space: Space<u16> = Space::load(data, Some(rows), sensitive, sorted).with_spare();
-            Splitter::among(data, rules, self, &choice, space.layout, progress).run(&mut space, 0)
+            let mut space: WorkingRows<u16> =
+                WorkingRows::load(data, Some(rows), sensitive, sorted).with_spare();
+            Splitter::with_external(data, rules, self, &choice, space.layout, progress)
+                .run(&mut space, 0)
         } else {
-            let mut space: Space<u32> = Space::load(data, Some(rows), sensitive, sorted).with_spare();
-            Splitter::among(data, rules, self, &choice, space.layout, progress).run(&mut space, 0)
+            let mut space: WorkingRows<u32> =
+                WorkingRows::load(data, Some(rows), sensitive, sorted).with_spare();
+            Splitter::with_external(data, rules, self, &choice, space.layout, progress)
+                .run(&mut space, 0)
         };
         Ok(grouping(leaves))
     }

@@ -1,72 +1,80 @@
-//! Mondrian: divide the table again and again, always into parts that still satisfy the models.
+//! Mondrian: divides the table recursively into parts that satisfy the models.
 //!
-//! Paper: `lefevre2006`. The two ways of treating undersized children are those of `liu-itri`, round robin is that of
-//! `sacharidis2010`; the exact forms are in `docs/papers.md`.
+//! Paper: `lefevre2006`. The two treatments of undersized children are those of `liu-itri`, round
+//! robin is that of `sacharidis2010`; the exact forms are in `docs/papers.md`.
 //!
-//! Numbers are cut at the weighted median, taxonomies fall apart into the children of the lowest node that covers the
-//! part. Labels are tight: the part's own range, or its lowest common ancestor.
+//! Numbers are cut at the median of the records. For taxonomies, a part is divided into the
+//! children of the lowest node that covers it. Labels are tight: the part's own range, or its
+//! lowest common ancestor.
 //!
-//! Where we differ: parts are judged by the models, whatever they are, not by k alone; rows are distinct rows with
-//! weights; a child too small to stand alone may be suppressed, within the job's limit, where that costs less than pooling
-//! it or giving up the division; moving down a taxonomy with a single populated child happens at once instead of costing a turn, which
-//! leads to the same parts. A relaxed cut may part rows of equal value, but never the records of one distinct row.
+//! Differences from the paper: parts are checked by all models, not by k alone. Rows are distinct
+//! rows with counts. A child that is too small for a group may be suppressed within the job's limit
+//! if that costs less than pooling it or giving up the division. Descending a taxonomy through a
+//! single populated child happens at once and does not take a turn, which gives the same parts. A
+//! relaxed cut may separate rows of equal value, but never the records of one distinct row.
 
 mod by_records;
 mod children;
 mod cut;
 mod cuts;
+mod distribute;
 mod joined;
 mod part;
 mod runs;
 mod space;
-mod spread;
 mod summary;
 mod tables;
 mod words;
 
 use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::partition::Groups;
-use incrowd_core::{Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Progress, Result};
+use incrowd_core::{
+    Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Progress, Result,
+};
 
 use crate::{Algorithm, Card};
 use part::Leaves;
-pub(crate) use runs::{Choice, Outcome, Runs};
+pub(crate) use runs::{Choice, RunOutcome, Runs};
 
-/// The list entry.
+/// The description of this algorithm.
 pub const CARD: Card = Card {
     name: "mondrian",
     paper: "lefevre2006",
-    about: "Divides the table along one quasi-identifier after another, numbers at the median, categories along their \
-            hierarchy, until no part can be divided without breaking a promise. Fast, deterministic, and works with \
-            any number of quasi-identifiers.",
-    limits: "Greedy: it never takes a division back. With `cut = \"relaxed\"` or `undersized = \"pool\"` published \
-             ranges may overlap, which weakens no promise but tells someone who knows the algorithm a little about \
-             why a row was pooled.",
+    about: "Divides the table along one quasi-identifier after another, numbers at the median, \
+            categories along their hierarchy, until no part can be divided without violating a \
+            model. Fast, deterministic, and works with any number of quasi-identifiers.",
+    limits: "Greedy: it never undoes a division. With `cut = \"relaxed\"` or `undersized = \
+             \"pool\"` published ranges may overlap. That weakens no guarantee, but an adversary \
+             who knows the algorithm can partly infer why a row was pooled.",
     params: &[
         Param {
             name: "cut",
             kind: ParamKind::Choice(&["strict", "relaxed"]),
             default: Some("strict"),
-            about: "strict keeps equal values together; relaxed may divide them between both halves, so ranges touch",
+            about: "strict keeps equal values together; relaxed may divide them between both \
+                    halves, so that ranges share an end",
         },
         Param {
             name: "undersized",
             kind: ParamKind::Choice(&["pool", "block"]),
             default: Some("pool"),
-            about: "a category too small to stand alone joins others under the parent's label, or blocks the division; \
-                    within suppression_limit it may be suppressed instead",
+            about: "a category too small for a group is pooled with others under the parent's \
+                    label, or blocks the division; within suppression_limit it may be suppressed \
+                    instead",
         },
         Param {
             name: "dimension",
             kind: ParamKind::Choice(&["widest", "round-robin", "priority"]),
             default: Some("widest"),
-            about: "which quasi-identifier is divided next: the one that costs most, columns weighted, each in turn, or the first of `priority`",
+            about: "which quasi-identifier is divided next: the one with the greatest loss times \
+                    its importance, each in turn, or the first of `priority`",
         },
         Param {
             name: "priority",
             kind: ParamKind::Words,
             default: Some(""),
-            about: "the quasi-identifiers in order of importance, for dimension = \"priority\"; those not named come last",
+            about: "the quasi-identifiers in order of importance, for dimension = \"priority\"; \
+                    the others come last",
         },
     ],
     repeatable: &[],
@@ -74,16 +82,16 @@ pub const CARD: Card = Card {
     make: |params| Ok(Box::new(Mondrian::new(params)?)),
 };
 
-/// Where equal values go when a median falls among them.
+/// The treatment of equal values at the median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// They stay together.
+    /// All of them are in the same half.
     Strict,
     /// They may be divided between both halves.
     Relaxed,
 }
 
-/// What happens to children of a taxonomy node that cannot stand alone.
+/// The treatment of children of a taxonomy node that are too small for a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undersized {
     /// They are pooled under the parent's label.
@@ -92,25 +100,25 @@ pub enum Undersized {
     Block,
 }
 
-/// Which quasi-identifier is tried first.
+/// The order in which quasi-identifiers are tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Dimension {
-    /// The one whose label costs most.
+    /// Descending by the loss of the part's cell.
     Widest,
-    /// The one after the last used.
+    /// Cyclic, starting after the last one used.
     RoundRobin,
-    /// The first of these that can be divided; names not listed follow in table order.
+    /// In this order; names not listed follow in table order.
     Priority(Vec<String>),
 }
 
-/// The algorithm with its options.
+/// The algorithm with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mondrian {
-    /// Where equal values go.
+    /// The treatment of equal values.
     pub cut: Cut,
-    /// What happens to undersized children.
+    /// The treatment of undersized children.
     pub undersized: Undersized,
-    /// Which quasi-identifier is tried first.
+    /// The order in which quasi-identifiers are tried.
     pub dimension: Dimension,
 }
 
@@ -150,7 +158,7 @@ impl Mondrian {
         })
     }
 
-    /// How the next quasi-identifier is chosen.
+    /// Returns the rule by which the next quasi-identifier is chosen.
     fn choice(&self, data: &Dataset) -> Result<Choice> {
         let names = match &self.dimension {
             Dimension::Priority(names) => names,
@@ -182,12 +190,12 @@ impl Algorithm for Mondrian {
         Some(self)
     }
 
-    /// Every part is judged when it is made. Strict cuts and children part values, so no two parts have the same cells; rows
-    /// of equal value that a relaxed cut parts may.
     fn weighs(&self) -> bool {
         true
     }
 
+    /// Strict cuts and children separate values, so no two parts have the same cells. A relaxed cut
+    /// may separate rows of equal value.
     fn needs_merging(&self) -> bool {
         self.cut == Cut::Relaxed
     }
@@ -200,32 +208,40 @@ impl Algorithm for Mondrian {
         progress: &dyn Progress,
     ) -> Result<Partition> {
         let choice = self.choice(data)?;
-        keeps_as_a_whole("mondrian", data, models)?;
+        require_valid_whole("mondrian", data, models)?;
         Runs::new(data, models, self, suppressible).only(&choice, progress).partition(data)
     }
 }
 
-/// Refuses a table that breaks a promise before it is divided.
-pub(crate) fn keeps_as_a_whole(name: &str, data: &Dataset, models: &[Box<dyn BoundModel>]) -> Result<()> {
-    // Going through all values takes longer than some divisions.
+/// Returns an error if the undivided table does not satisfy the models.
+pub(crate) fn require_valid_whole(
+    name: &str,
+    data: &Dataset,
+    models: &[Box<dyn BoundModel>],
+) -> Result<()> {
+    // A summary with all values takes longer than some divisions.
     let whole = match models.iter().all(|model| model.least_records().is_some()) {
-        true => GroupSummary { records: data.records(), ..GroupSummary::empty(data.sensitive().len()) },
+        true => {
+            GroupSummary { records: data.records(), ..GroupSummary::empty(data.sensitive().len()) }
+        }
         false => data.whole(),
     };
-    let Some(verdict) = models.iter().map(|m| m.admits(&whole)).find(|verdict| !verdict.holds) else {
+    let Some(verdict) = models.iter().map(|m| m.admits(&whole)).find(|verdict| !verdict.holds)
+    else {
         return Ok(());
     };
     let Verdict { what, have, need, .. } = verdict;
     Err(Error::unsatisfiable(format!(
-        "`{name}` divides a table that keeps its promises as a whole, and of this one the {what} is {have:.6}, \
-         where {need:.6} is needed"
+        "`{name}` requires a table that satisfies the models as a whole; here the {what} is \
+         {have:.6}, and {need:.6} is needed"
     ))
-    .help("ask for less"))
+    .help("weaken the models"))
 }
 
-/// Turns the undivided parts into groups.
+/// Converts the undivided parts into groups.
 fn collect(data: &Dataset, leaves: &[Leaves]) -> Result<Partition> {
-    let parts = leaves.iter().map(|own| Groups { spans: &own.spans, rows: &own.rows, ends: &own.ends });
+    let parts =
+        leaves.iter().map(|own| Groups { spans: &own.spans, rows: &own.rows, ends: &own.ends });
     let parts: Vec<Groups<'_>> = parts.collect();
     Partition::of_parts(data.quasi().len(), data.rows(), &parts)
 }

@@ -1,5 +1,6 @@
-//! The working copy of the table: one flat array of rows that is divided by moving rows, so that every pass over a part
-//! reads memory in order. Codes take two bytes where every domain allows it, which halves what has to be moved.
+//! The working copy of the table: one flat array of rows. A division moves rows, so that every pass
+//! over a part reads contiguous memory. Codes take two bytes if all domains allow it, which halves
+//! the memory traffic.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,13 +8,13 @@ use std::sync::Arc;
 use incrowd_core::Dataset;
 use rayon::prelude::*;
 
-/// Rows that one thread copies at a time.
-const AT_ONCE: usize = 1 << 14;
+/// The number of rows that one task copies.
+const CHUNK_ROWS: usize = 1 << 14;
 
-/// What rows are made of: codes of two or four bytes.
+/// The unit of storage of a row: two or four bytes.
 pub(super) trait Unit: Copy + Ord + Default + Send + Sync {
     const MAX: Self;
-    /// How many units a number of 32 bits takes.
+    /// The number of units of a 32-bit number.
     const PER_WORD: usize;
     fn of_code(code: u32) -> Self;
     fn code(self) -> u32;
@@ -63,25 +64,25 @@ impl Unit for u16 {
     }
 }
 
-/// Whether all codes of the table fit two bytes.
+/// Returns whether all codes of the table fit into two bytes.
 pub(super) fn is_narrow(data: &Dataset) -> bool {
     let fits = |leaves: usize| leaves <= usize::from(u16::MAX);
     data.quasi().iter().all(|q| fits(q.domain.leaves() as usize))
         && data.sensitive().iter().all(|s| fits(s.values.len()))
 }
 
-/// Where things stand in a row: `codes…, weight, row id, sensitive codes…`.
+/// The layout of a row: `codes…, count, row id, sensitive codes…`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Layout {
-    /// How many quasi-identifier codes.
+    /// The number of quasi-identifiers.
     pub(super) width: usize,
-    /// How many units in all.
+    /// The number of units of a row.
     pub(super) stride: usize,
 }
 
 impl Layout {
     #[inline]
-    pub(super) fn weight<U: Unit>(&self, row: &[U]) -> u32 {
+    pub(super) fn count<U: Unit>(&self, row: &[U]) -> u32 {
         U::word(&row[self.width..])
     }
 
@@ -95,23 +96,24 @@ impl Layout {
     }
 }
 
-/// The rows and room for moving them.
+/// The rows, and a buffer for moving them.
 #[derive(Debug, Default)]
-pub(super) struct Space<U> {
+pub(super) struct WorkingRows<U> {
     pub(super) rows: Vec<U>,
-    /// As long as `rows` where rows are to be moved.
+    /// Of the same length as `rows` if rows are to be moved, else empty.
     pub(super) spare: Vec<U>,
     pub(super) layout: Layout,
-    /// Which rows of the table are one row here with the row before them.
+    /// Rows of the table that are merged with the row before them.
     pub(super) alike: Alike,
 }
 
-/// Rows of a table that have the quasi-identifiers of the row before them, one bit each; no bits if that is said of none.
+/// A bit per row of a table: whether it has the quasi-identifiers of the row before it. Empty if no
+/// rows are merged.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Alike(Arc<Vec<u64>>);
 
 impl Alike {
-    /// If so few rows are that the others are not worth being laid out apart, none is.
+    /// Compares all rows. The result is empty if merging would save little.
     pub(super) fn of(data: &Dataset) -> Alike {
         let is_alike = |row: usize| row > 0 && data.quasi_codes(row) == data.quasi_codes(row - 1);
         let bits = |word: usize| {
@@ -129,17 +131,18 @@ impl Alike {
         self.0.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }
 
-    /// How many of these rows are not one with the row before; the first of them has a number that 64 divides.
+    /// Returns the number of these rows that are not merged with the row before. `rows.start` must
+    /// be a multiple of 64.
     pub(super) fn apart(&self, rows: Range<usize>) -> usize {
         let bits = self.0.iter().take(rows.end.div_ceil(64)).skip(rows.start / 64);
         rows.len() - bits.map(|bits| bits.count_ones() as usize).sum::<usize>()
     }
 
-    /// A row, and those after it that are alike.
+    /// Returns a row and the rows after it that are merged with it.
     #[inline]
     pub(super) fn rows(&self, first: u32) -> Range<u32> {
         let mut end = first as usize + 1;
-        // Bit by bit up to the end of a word, then on into the next.
+        // Each step counts the ones up to the end of a 64-bit word.
         while let Some(bits) = self.0.get(end / 64) {
             let left = 64 - end % 64;
             let ones = (bits >> (end % 64)).trailing_ones() as usize;
@@ -152,64 +155,77 @@ impl Alike {
     }
 }
 
-/// Rows are put together if one of so many is alike at least.
+/// Rows are merged if at least one in this many repeats the row before it.
 const FEW: usize = 16;
 
-impl<U: Unit> Space<U> {
-    /// The rows with room to move them in.
-    pub(super) fn with_spare(mut self) -> Space<U> {
+impl<U: Unit> WorkingRows<U> {
+    /// Allocates the buffer for moving rows.
+    pub(super) fn with_spare(mut self) -> WorkingRows<U> {
         self.spare = vec![U::default(); self.rows.len()];
         self
     }
 
-    /// The rows once more, so that they can be divided in another way.
-    pub(super) fn copy(&self) -> Space<U> {
+    /// Copies the rows for another run.
+    pub(super) fn copy(&self) -> WorkingRows<U> {
         let (rows, spare) = (self.rows.clone(), vec![U::default(); self.rows.len()]);
-        Space { rows, spare, layout: self.layout, alike: self.alike.clone() }
+        WorkingRows { rows, spare, layout: self.layout, alike: self.alike.clone() }
     }
 
-    /// Copies the table for divisions that look at nothing but quasi-identifiers and the number of records, and never divide
-    /// records that are alike.
-    pub(super) fn counted(data: &Dataset) -> Space<U> {
+    /// Copies the table and merges rows with equal quasi-identifiers. For divisions that depend
+    /// only on the quasi-identifiers and the number of records.
+    pub(super) fn counted(data: &Dataset) -> WorkingRows<U> {
         let alike = Alike::of(data);
         if alike.0.is_empty() {
-            return Space::load(data, None, false, false);
+            return WorkingRows::load(data, None, false, false);
         }
         let width = data.quasi().len();
         let stride = width + 2 * U::PER_WORD;
-        let blocks: Vec<&[u64]> = alike.0.chunks(AT_ONCE / 64).collect();
-        let first = |block: usize| block * AT_ONCE;
+        let blocks: Vec<&[u64]> = alike.0.chunks(CHUNK_ROWS / 64).collect();
+        let first = |block: usize| block * CHUNK_ROWS;
         let ones = |bits: &[u64]| bits.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
-        let of_block = |block: usize| AT_ONCE.min(data.rows() - first(block)) - ones(blocks[block]);
+        let of_block =
+            |block: usize| CHUNK_ROWS.min(data.rows() - first(block)) - ones(blocks[block]);
         let lengths: Vec<usize> = (0..blocks.len()).map(of_block).collect();
         let mut rows = vec![U::default(); lengths.iter().sum::<usize>() * stride];
         let mut rest = rows.as_mut_slice();
-        let places: Vec<&mut [U]> =
-            lengths.iter().map(|length| rest.split_off_mut(..length * stride).unwrap_or_default()).collect();
+        let places: Vec<&mut [U]> = lengths
+            .iter()
+            .map(|length| rest.split_off_mut(..length * stride).unwrap_or_default())
+            .collect();
         places.into_par_iter().enumerate().for_each(|(block, place)| {
             let own = first(block)..data.rows().min(first(block + 1));
             let starts = own.filter(|&row| !alike.has(row));
             for (row, out) in starts.zip(place.chunks_exact_mut(stride)) {
                 let (codes, rest) = out.split_at_mut(width);
-                codes.iter_mut().zip(data.quasi_codes(row)).for_each(|(to, &code)| *to = U::of_code(code));
+                codes
+                    .iter_mut()
+                    .zip(data.quasi_codes(row))
+                    .for_each(|(to, &code)| *to = U::of_code(code));
                 let records = alike.rows(row as u32).map(|row| data.weight(row as usize));
                 put_records(records.fold(0, u64::saturating_add), rest);
                 U::put_word(row as u32, &mut rest[U::PER_WORD..]);
             }
         });
-        Space { rows, spare: Vec::new(), layout: Layout { width, stride }, alike }
+        WorkingRows { rows, spare: Vec::new(), layout: Layout { width, stride }, alike }
     }
 
-    /// Copies the table, or only some rows of it. With `sensitive` the rows carry their sensitive codes, with `sorted` they
-    /// are put in canonical order, which matters where ties are divided.
-    pub(super) fn load(data: &Dataset, chosen: Option<&[u32]>, sensitive: bool, sorted: bool) -> Space<U> {
+    /// Copies the table, or only the rows `chosen`. With `sensitive`, the rows contain their
+    /// sensitive codes. With `sorted`, they are in canonical order, which matters if ties are
+    /// divided.
+    pub(super) fn load(
+        data: &Dataset,
+        chosen: Option<&[u32]>,
+        sensitive: bool,
+        sorted: bool,
+    ) -> WorkingRows<U> {
         let width = data.quasi().len();
         let stride = width + 2 * U::PER_WORD + if sensitive { data.sensitive().len() } else { 0 };
         let count = chosen.map_or(data.rows(), <[u32]>::len);
         let mut order: Vec<u32> = Vec::new();
         if sorted {
             order.extend((0..count).map(|i| chosen.map_or(i as u32, |chosen| chosen[i])));
-            let key = |&row: &u32| (data.quasi_codes(row as usize), data.sensitive_codes(row as usize));
+            let key =
+                |&row: &u32| (data.quasi_codes(row as usize), data.sensitive_codes(row as usize));
             order.sort_by(|a, b| key(a).cmp(&key(b)));
         }
         let row_at = |i: usize| match (order.get(i), chosen) {
@@ -218,11 +234,14 @@ impl<U: Unit> Space<U> {
             (None, None) => i,
         };
         let mut rows = vec![U::default(); count * stride];
-        rows.par_chunks_mut(AT_ONCE * stride).enumerate().for_each(|(chunk, rows)| {
+        rows.par_chunks_mut(CHUNK_ROWS * stride).enumerate().for_each(|(chunk, rows)| {
             for (i, out) in rows.chunks_exact_mut(stride).enumerate() {
-                let row = row_at(chunk * AT_ONCE + i);
+                let row = row_at(chunk * CHUNK_ROWS + i);
                 let (codes, rest) = out.split_at_mut(width);
-                codes.iter_mut().zip(data.quasi_codes(row)).for_each(|(to, &code)| *to = U::of_code(code));
+                codes
+                    .iter_mut()
+                    .zip(data.quasi_codes(row))
+                    .for_each(|(to, &code)| *to = U::of_code(code));
                 put_records(data.weight(row), rest);
                 U::put_word(row as u32, &mut rest[U::PER_WORD..]);
                 if sensitive {
@@ -231,11 +250,17 @@ impl<U: Unit> Space<U> {
                 }
             }
         });
-        Space { rows, spare: Vec::new(), layout: Layout { width, stride }, alike: Alike::default() }
+        WorkingRows {
+            rows,
+            spare: Vec::new(),
+            layout: Layout { width, stride },
+            alike: Alike::default(),
+        }
     }
 }
 
-/// Nothing is lost by capping: a row of four billion records satisfies what any part of it would.
+/// Stores a number of records, capped to 32 bits. A row with more records satisfies every threshold
+/// below 2³² anyway.
 fn put_records<U: Unit>(records: u64, out: &mut [U]) {
     U::put_word(u32::try_from(records).unwrap_or(u32::MAX), out);
 }
@@ -247,12 +272,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rows_are_followed_bit_by_bit(
+        fn runs_of_merged_rows_are_found(
             bits in prop::collection::vec(prop_oneof![any::<u64>(), Just(u64::MAX), Just(0)], 0..4),
         ) {
             let alike = Alike(Arc::new(bits));
             for first in 0..64 * alike.0.len() as u32 + 2 {
-                let slow = std::iter::once(first).chain((first + 1..).take_while(|&row| alike.has(row as usize)));
+                let rest = (first + 1..).take_while(|&row| alike.has(row as usize));
+                let slow = std::iter::once(first).chain(rest);
                 prop_assert!(alike.rows(first).eq(slow));
             }
         }

@@ -1,4 +1,4 @@
-//! Summaries of rows that might become a part, as models ask for them.
+//! Summaries of rows that might become a part.
 
 use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, GroupSummary, Histogram, Span};
@@ -7,42 +7,45 @@ use super::part::{Part, Splitter};
 use super::space::Unit;
 
 impl Splitter<'_> {
-    pub(super) fn no_records(&self) -> GroupSummary {
+    pub(super) fn empty_summary(&self) -> GroupSummary {
         GroupSummary::empty(if self.others.is_empty() { 0 } else { self.data.sensitive().len() })
     }
 
     pub(super) fn summary<U: Unit>(&self, rows: &[&[U]]) -> GroupSummary {
-        let mut summary = self.no_records();
-        summary.records = rows.iter().map(|row| u64::from(self.layout.weight(row))).sum();
-        if self.data.is_weighed() {
+        let mut summary = self.empty_summary();
+        summary.records = rows.iter().map(|row| u64::from(self.layout.count(row))).sum();
+        if self.data.has_sampling_weights() {
             let own = rows.iter().map(|row| self.data.represented(self.layout.id(row) as usize));
             summary.represented = own.fold(0, u64::saturating_add);
         }
         for &column in &self.watched {
-            let codes = rows
-                .iter()
-                .map(|row| (self.layout.sensitive(row)[column].code(), u64::from(self.layout.weight(row))));
-            summary.sensitive[column] = Histogram::count(self.data.sensitive()[column].values.len(), codes);
+            let codes = rows.iter().map(|row| {
+                (self.layout.sensitive(row)[column].code(), u64::from(self.layout.count(row)))
+            });
+            summary.sensitive[column] =
+                Histogram::count(self.data.sensitive()[column].values.len(), codes);
         }
         if let Some(persons) = self.data.persons().filter(|_| !self.others.is_empty()) {
-            summary.persons = Some(persons.histogram(rows.iter().map(|row| self.layout.id(row) as usize)));
+            summary.persons =
+                Some(persons.histogram(rows.iter().map(|row| self.layout.id(row) as usize)));
         }
         summary
     }
 
-    /// Those of the population's rows that the cells of a group of these rows cover.
-    pub(super) fn people<'r, U: Unit + 'r>(
+    /// Returns the rows of the population that the cells of a group of these rows cover. Only the
+    /// rows in `people` are considered.
+    pub(super) fn covered_people<'r, U: Unit + 'r>(
         &self,
         rows: impl Iterator<Item = &'r [U]> + Clone,
         people: &[u32],
     ) -> Vec<u32> {
         let Some(population) = self.population else { return Vec::new() };
-        let mut bounds = self.no_part();
+        let mut bounds = self.empty_part();
         rows.clone().for_each(|row| self.include(&mut bounds, row));
-        let values = |line: usize| {
+        let values = |dim: usize| {
             let mut codes: Vec<Code> = Vec::new();
-            if self.data.quasi()[line].domain.publishes_sets() {
-                codes.extend(rows.clone().map(|row| Code(row[line].code())));
+            if self.data.quasi()[dim].domain.publishes_sets() {
+                codes.extend(rows.clone().map(|row| Code(row[dim].code())));
                 codes.sort_unstable();
                 codes.dedup();
             }
@@ -50,17 +53,18 @@ impl Splitter<'_> {
         };
         let values: Vec<Vec<Code>> = (0..self.layout.width).map(values).collect();
         let cells: Vec<PublishedCell<'_>> = (0..self.layout.width)
-            .map(|line| {
-                let (lo, hi) = bounds.span(line);
+            .map(|dim| {
+                let (lo, hi) = bounds.span(dim);
                 let span = Span { lo: Code(lo), hi: Code(hi) };
-                PublishedCell::new(&self.data.quasi()[line].domain, span, &values[line])
+                PublishedCell::new(&self.data.quasi()[dim].domain, span, &values[dim])
             })
             .collect();
         population.covered(&cells, people.iter().copied())
     }
 
-    /// The summary with the people its rows' cells cover, if a model asks.
-    pub(super) fn peopled<U: Unit>(
+    /// Adds the number of people that the cells of these rows cover to a summary, if a model needs
+    /// it.
+    pub(super) fn with_population<U: Unit>(
         &self,
         mut summary: GroupSummary,
         rows: &[&[U]],
@@ -69,19 +73,21 @@ impl Splitter<'_> {
         if let Some(population) = self.population
             && !rows.is_empty()
         {
-            summary.population = population.people(&self.people(rows.iter().copied(), &part.people));
+            summary.population =
+                population.people(&self.covered_people(rows.iter().copied(), &part.people));
         }
         summary
     }
 
-    /// Whether the parts cover everybody their whole covers.
+    /// Returns whether the children together cover all people that the part covers.
     pub(super) fn covers_all<'r, U: Unit + 'r>(
         &self,
         parts: impl Iterator<Item = Vec<&'r [U]>>,
         part: &Part<U>,
     ) -> bool {
-        let mut covered: Vec<u32> =
-            parts.flat_map(|rows| self.people(rows.iter().copied(), &part.people)).collect();
+        let mut covered: Vec<u32> = parts
+            .flat_map(|rows| self.covered_people(rows.iter().copied(), &part.people))
+            .collect();
         covered.sort_unstable();
         covered.dedup();
         covered.len() == part.people.len()
@@ -94,7 +100,9 @@ impl Splitter<'_> {
         total: &GroupSummary,
         part: &Part<U>,
     ) -> bool {
-        if self.others.is_empty() && !(self.reach(left) && self.reach(right)) {
+        if self.others.is_empty()
+            && !(self.has_enough_persons(left) && self.has_enough_persons(right))
+        {
             return false;
         }
         let summary = self.summary(left);
@@ -103,29 +111,31 @@ impl Splitter<'_> {
         }
         let mut other = total.clone();
         other.remove(&summary);
-        self.admitted(&self.peopled(summary, left, part))
-            && self.admitted(&self.peopled(other, right, part))
-            && (!self.keeps_people || self.covers_all([left.to_vec(), right.to_vec()].into_iter(), part))
+        self.admitted(&self.with_population(summary, left, part))
+            && self.admitted(&self.with_population(other, right, part))
+            && (!self.must_cover_population
+                || self.covers_all([left.to_vec(), right.to_vec()].into_iter(), part))
     }
 
-    /// Whether the number of records decides about every part.
+    /// Returns whether the models depend only on the number of records.
     pub(super) fn counts_only(&self) -> bool {
         self.others.is_empty() && self.persons.is_none()
     }
 
-    /// Whether rows have records of as many different persons as every part needs.
-    pub(super) fn reach<U: Unit>(&self, rows: &[&[U]]) -> bool {
+    /// Returns whether the rows belong to enough distinct persons.
+    pub(super) fn has_enough_persons<U: Unit>(&self, rows: &[&[U]]) -> bool {
         let ids = rows.iter().map(|row| self.layout.id(row) as usize);
         self.persons.is_none_or(|(persons, least)| persons.reach(ids, least))
     }
 
-    /// Whether these rows, which have this summary, may be a part.
-    pub(super) fn stands<U: Unit>(&self, summary: &GroupSummary, rows: &[&[U]]) -> bool {
-        self.admitted(summary) && (!self.others.is_empty() || self.reach(rows))
+    /// Returns whether these rows, which have this summary, may be a part.
+    pub(super) fn is_admissible<U: Unit>(&self, summary: &GroupSummary, rows: &[&[U]]) -> bool {
+        self.admitted(summary) && (!self.others.is_empty() || self.has_enough_persons(rows))
     }
 
-    /// Whether a part with this summary has enough records and satisfies the models that are shown summaries. Only these list
-    /// persons; where there is no such model, whoever asks must see to the persons.
+    /// Returns whether a part with this summary has enough records and satisfies the models in
+    /// `others`. Summaries contain persons only if there are such models. Otherwise the caller must
+    /// check the number of persons.
     pub(super) fn admitted(&self, summary: &GroupSummary) -> bool {
         let enough = |(persons, least): (&incrowd_core::Persons, u64)| {
             summary.persons.as_ref().is_some_and(|own| persons.in_group(own) >= least)

@@ -1,11 +1,11 @@
-//! What intervals of a line cost and how they are divided, looked up in tables: where only records are counted, asking the
-//! tree of a hierarchy took as long as counting.
+//! Lookup tables for the costs and the splits of intervals of a line. Without them, walking the
+//! tree of a hierarchy took as long as counting records.
 
 use incrowd_core::dataset::Quasi;
 use incrowd_core::domain::SplitRule;
 use incrowd_core::{Code, Dataset, Domain, NodeId, Taxonomy};
 
-/// A line of leaves, its costs weighted.
+/// A line of leaves. Its costs are multiplied by the importance of its column.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     domain: &'a Domain,
@@ -17,37 +17,40 @@ pub(super) struct Line<'a> {
 
 #[derive(Debug)]
 struct Tree {
-    /// The finest node of each leaf.
+    /// For each leaf, the finest node that covers it.
     finest: Vec<u32>,
     /// The last leaf and the parent of each node.
     ups: Vec<(u32, u32)>,
     nodes: Vec<Node>,
-    /// Children of all nodes as intervals, those of a node one after another.
+    /// The children of all nodes as intervals. Those of one node are adjacent.
     children: Vec<(u32, u32)>,
-    /// By depth of a node: which of its children, counted from the first, each leaf is below.
+    /// For each depth of a node: for each leaf, the index of the child that covers it, among the
+    /// children of its node at that depth.
     child_of: Vec<Vec<u16>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
     depth: u32,
-    /// Where its children lie.
+    /// The range of this node's children in [`Tree::children`].
     children: (u32, u32),
     cost: f64,
 }
 
-/// How an interval falls apart. Slots are numbered from 0 in the order of the line.
+/// The slots of an interval. They are numbered from 0 in the order of the line.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slots<'t> {
-    /// Into children of a node: the intervals of all of them, and of each leaf of the line which child it is below.
+    /// Children of a node: the intervals of all children, and for each leaf of the line the index
+    /// of its child.
     Children(&'t [(u32, u32)], &'t [u16]),
-    /// Into single values, this being the first of so many.
+    /// Single values: the first value, and their number.
     Values(u32, usize),
-    /// Into the values and this last one, which stands for none; the first value is given too.
+    /// All values as one slot and the missing value, which is the last, as another: the first and
+    /// the last code.
     Missing(u32, u32),
 }
 
-/// How an interval can be divided.
+/// The possible splits of an interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rule<'t> {
     Whole,
@@ -76,7 +79,7 @@ impl Slots<'_> {
 }
 
 impl<'a> Line<'a> {
-    /// The lines of a table. None may have more leaves than two bytes can number.
+    /// The lines of a table. Each line must have at most 2¹⁶ leaves.
     pub(super) fn all(data: &'a Dataset) -> Vec<Line<'a>> {
         data.quasi().iter().map(Line::new).collect()
     }
@@ -89,7 +92,7 @@ impl<'a> Line<'a> {
         Line { domain, weight: *weight, is_regular, tree }
     }
 
-    /// What publishing an interval costs a record, weighted.
+    /// The cost per record of publishing an interval, multiplied by the importance.
     #[inline]
     pub(super) fn cost(&self, lo: u32, hi: u32) -> f64 {
         match &self.tree {
@@ -98,7 +101,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// How an interval can be divided.
+    /// The possible splits of an interval.
     pub(super) fn rule(&self, lo: u32, hi: u32) -> Rule<'_> {
         if lo == hi {
             return Rule::Whole;
@@ -121,17 +124,19 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What an interval and the intervals within it have in common if they are divided at the same place: the number of a node;
-    /// 0 where a line is cut anywhere.
+    /// Identifies the place at which an interval is split. Intervals within each other with equal
+    /// results are split at the same place. It is the index of a node, or 0 where a line can be cut
+    /// anywhere.
     pub(super) fn place(&self, lo: u32, hi: u32) -> Option<u32> {
         match (&self.tree, self.domain) {
             (Some(tree), _) => Some(tree.common(lo, hi) as u32),
             (None, Domain::Labels(_)) if !self.domain.publishes_sets() => None,
-            _ => matches!(self.domain.split_rule(Code(lo), Code(hi)), SplitRule::Anywhere).then_some(0),
+            _ => matches!(self.domain.split_rule(Code(lo), Code(hi)), SplitRule::Anywhere)
+                .then_some(0),
         }
     }
 
-    /// A key by which equally small slots are ordered.
+    /// The key that orders slots with equally few records.
     pub(super) fn tie_key(&self, slots: Slots<'_>, slot: usize) -> String {
         let (lo, hi) = slots.span(slot);
         self.domain.tie_key(Code(lo), Code(hi))
@@ -148,7 +153,8 @@ impl Tree {
             children: Vec::new(),
             child_of: Vec::new(),
         };
-        // All nodes, also those below what is published: leaves of a branch that ends early may lie there.
+        // All nodes are stored, including those below the published ones. The leaves of a branch
+        // that ends early may be there.
         for id in (0..taxonomy.node_count() as u32).map(NodeId) {
             let children = taxonomy.children(id);
             let start = tree.children.len();
@@ -156,7 +162,8 @@ impl Tree {
             tree.children.extend(children.iter().map(interval));
             let (_, last) = taxonomy.span(id);
             let parent = taxonomy.parent(id).map_or(id.0, |parent| parent.0);
-            let depth = std::iter::successors(taxonomy.parent(id), |&up| taxonomy.parent(up)).count();
+            let depth =
+                std::iter::successors(taxonomy.parent(id), |&up| taxonomy.parent(up)).count();
             tree.ups[id.index()] = (last.0, parent);
             tree.nodes[id.index()] = Node {
                 depth: depth as u32,
@@ -196,14 +203,20 @@ mod tests {
 
     fn slots_of(rule: Rule<'_>) -> Option<Vec<(Code, Code)>> {
         let Rule::Into(slots) = rule else { return None };
-        Some((0..slots.len()).map(|slot| slots.span(slot)).map(|(lo, hi)| (Code(lo), Code(hi))).collect())
+        Some(
+            (0..slots.len())
+                .map(|slot| slots.span(slot))
+                .map(|(lo, hi)| (Code(lo), Code(hi)))
+                .collect(),
+        )
     }
 
     #[test]
     fn tables_say_what_domains_say() {
-        let tree = "A = [\"1\", \"2\", \"3\"]\nB = { C = [\"4\", \"5\"], D = [\"6\"] }\nE = [\"7\"]";
+        let tree =
+            "A = [\"1\", \"2\", \"3\"]\nB = { C = [\"4\", \"5\"], D = [\"6\"] }\nE = [\"7\"]";
         let tree = HierarchySpec::Nested(nested::Tree::parse("tree", tree).unwrap());
-        // A branch that ends early hides its sisters where values are not published.
+        // A branch that ends early hides its siblings where values are not published.
         let ragged = ["1,*", "2,P,*", "3,B,P,*", "4,B,P,*", "5,Q,*", "6,D,Q,*", "7,*"];
         let ragged: Vec<Vec<String>> =
             ragged.iter().map(|path| path.split(',').map(str::to_owned).collect()).collect();
@@ -213,7 +226,11 @@ mod tests {
             assert_eq!(node, ragged.common(Code(lo), Code(hi)).index());
         }
         let specs = [
-            ColumnSpec { hierarchy: Some(tree.clone()), min_level: Some(1), ..ColumnSpec::default() },
+            ColumnSpec {
+                hierarchy: Some(tree.clone()),
+                min_level: Some(1),
+                ..ColumnSpec::default()
+            },
             ColumnSpec { hierarchy: Some(tree), weight: Some(0.3), ..ColumnSpec::default() },
             ColumnSpec::default(),
             ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
@@ -237,7 +254,10 @@ mod tests {
                         assert_eq!(slots_of(line.rule(lo, hi)), Some(children.clone()));
                         let Rule::Into(slots) = line.rule(lo, hi) else { continue };
                         for (slot, (first, last)) in children.into_iter().enumerate() {
-                            assert_eq!(line.tie_key(slots, slot), quasi.domain.tie_key(first, last));
+                            assert_eq!(
+                                line.tie_key(slots, slot),
+                                quasi.domain.tie_key(first, last)
+                            );
                             let Slots::Children(_, child_of) = slots else { continue };
                             let own = &child_of[first.index()..=last.index()];
                             assert!(own.iter().all(|&child| usize::from(child) == slot));

@@ -1,19 +1,21 @@
-//! The working copy where only records are counted: rows of a few words, one or two codes to a word, so that moving a row moves
-//! little. A word orders rows by its upper code, and by its lower one once the upper is shifted out: what rows reach from and to
-//! is found for all codes at once.
+//! The working copy of a table where only records are counted. A row consists of a few 16-bit words
+//! with one or two codes per word, so that moving a row is cheap. The order of a word is the order
+//! of its upper code. A left shift removes the upper code; then the order is that of the lower
+//! code. So the bounds of all codes are computed with the minimum and maximum of words.
 
 use incrowd_core::Dataset;
 use rayon::prelude::*;
 
 use super::space::Alike;
 
-/// Rows of the table that one thread copies at a time; a multiple of 64.
+/// The number of rows of the table that one thread copies at a time. It is a multiple of 64.
 const AT_ONCE: usize = if cfg!(test) { 64 } else { 1 << 14 };
 
-/// Units after the words: two each for the number of records and the row's number.
+/// The number of 16-bit units after the words: two for the number of records, and two for the row's
+/// index.
 pub(super) const AFTER: usize = 4;
 
-/// A row: words, then its records, then its number.
+/// A row: its words, then its number of records, then its index.
 pub(super) type Row<const S: usize> = [u16; S];
 
 pub(super) fn records<const S: usize>(row: &Row<S>) -> u32 {
@@ -24,15 +26,16 @@ pub(super) fn id<const S: usize>(row: &Row<S>) -> u32 {
     u32::from(row[S - 2]) | u32::from(row[S - 1]) << 16
 }
 
-/// Where the code of a line is.
+/// The position of a line's code in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    /// In which word, how far up, and what is left of the word when it is shifted down.
+    /// The index of the word, the right shift of the word, and the mask after that shift.
     word: usize,
     shift: u32,
     mask: u16,
-    /// Its number among the upper codes of all words and the lower ones after them, and how far up it is there: the lower ones
-    /// are shifted so that nothing is left above them.
+    /// The index of the lane in [`Bounds`], and the right shift of a lane's value. The first lanes
+    /// have the words themselves, for upper codes. The other lanes have words shifted to the left,
+    /// for lower codes.
     lane: usize,
     lane_shift: u32,
 }
@@ -48,7 +51,8 @@ impl Field {
     }
 }
 
-/// Puts lines into so many words, if they fit: those of most values alone, others two to a word, wide ones with narrow ones.
+/// Assigns lines to `words` words, if they fit. Lines with the most values have their own word. The
+/// others share a word in pairs: the widest with the narrowest.
 fn fields(leaves: &[u32], words: usize) -> Option<Vec<Field>> {
     let bits: Vec<u32> =
         leaves.iter().map(|&n| (u32::BITS - n.saturating_sub(1).leading_zeros()).max(1)).collect();
@@ -59,16 +63,20 @@ fn fields(leaves: &[u32], words: usize) -> Option<Vec<Field>> {
     let first = |word: usize| Field { word, shift: 0, mask: u16::MAX, lane: word, lane_shift: 0 };
     let mut fields = vec![first(0); leaves.len()];
     alone.iter().enumerate().for_each(|(word, &line)| fields[line] = first(word));
-    for (pair, (&upper, &lower)) in paired[..pairs].iter().zip(paired[pairs..].iter().rev()).enumerate() {
+    for (pair, (&upper, &lower)) in
+        paired[..pairs].iter().zip(paired[pairs..].iter().rev()).enumerate()
+    {
         let (word, bits, of_upper) = (alone.len() + pair, bits[lower], bits[upper]);
         let lane_shift = u16::BITS.checked_sub(bits).filter(|&left| left >= of_upper)?;
         fields[upper] = Field { shift: bits, lane_shift: bits, ..first(word) };
-        fields[lower] = Field { mask: (1 << bits) - 1, lane: words + word, lane_shift, ..first(word) };
+        fields[lower] =
+            Field { mask: (1 << bits) - 1, lane: words + word, lane_shift, ..first(word) };
     }
     bits.iter().all(|&bits| bits <= u16::BITS).then_some(fields)
 }
 
-/// What words are multiplied by for each lane: that shifts upper codes out.
+/// For each lane, the factor of its word. Multiplication by a power of two is a left shift that
+/// removes the upper code.
 fn factors<const L: usize>(fields: &[Field], words: usize) -> [u16; L] {
     let mut factors = [0; L];
     factors[..words].fill(1);
@@ -76,7 +84,7 @@ fn factors<const L: usize>(fields: &[Field], words: usize) -> [u16; L] {
     factors
 }
 
-/// What rows reach from and to in each lane.
+/// The minimum and maximum of each lane over some rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds<const L: usize> {
     lo: [u16; L],
@@ -106,11 +114,11 @@ impl<const L: usize> Bounds<L> {
 #[derive(Clone, Debug)]
 pub(super) struct Words<const S: usize, const L: usize> {
     pub(super) rows: Vec<Row<S>>,
-    /// Where each line is.
+    /// The position of each line's code.
     pub(super) fields: Vec<Field>,
-    /// What the words are multiplied by for each lane.
+    /// For each lane, the factor of its word.
     factors: [u16; L],
-    /// Whether the rows lie in the order of their codes, the first line counting most.
+    /// Whether the rows are sorted by their codes, with the first line as the most significant.
     pub(super) is_sorted: bool,
     pub(super) alike: Alike,
 }
@@ -118,7 +126,7 @@ pub(super) struct Words<const S: usize, const L: usize> {
 impl<const S: usize, const L: usize> Words<S, L> {
     const COUNT: usize = S - AFTER;
 
-    /// Copies a table, if its codes fit: rows that have the same codes become one.
+    /// Copies a table, if its codes fit. Rows with equal codes become one row.
     pub(super) fn load(data: &Dataset) -> Option<Words<S, L>> {
         let leaves: Vec<u32> = data.quasi().iter().map(|quasi| quasi.domain.leaves()).collect();
         let fields = fields(&leaves, Self::COUNT)?;
@@ -129,8 +137,10 @@ impl<const S: usize, const L: usize> Words<S, L> {
         let lengths: Vec<usize> = (0..blocks).map(|block| alike.apart(of_block(block))).collect();
         let mut rows = vec![[0; S]; lengths.iter().sum()];
         let mut rest = rows.as_mut_slice();
-        let places: Vec<&mut [Row<S>]> =
-            lengths.iter().map(|&length| rest.split_off_mut(..length).unwrap_or_default()).collect();
+        let places: Vec<&mut [Row<S>]> = lengths
+            .iter()
+            .map(|&length| rest.split_off_mut(..length).unwrap_or_default())
+            .collect();
         let sorted = places.into_par_iter().enumerate().map(|(block, place)| {
             let starts = of_block(block).filter(|&row| !alike.has(row));
             let mut is_sorted = true;
@@ -139,10 +149,13 @@ impl<const S: usize, const L: usize> Words<S, L> {
                 is_sorted &= row == 0 || data.quasi_codes(row - 1) <= codes;
                 fields.iter().zip(codes).for_each(|(field, &code)| field.put(code, out));
                 let records = alike.rows(row as u32).map(|row| data.weight(row as usize));
-                // Nothing is lost by capping: a row of four billion records satisfies what any part of it would.
-                let records = u32::try_from(records.fold(0, u64::saturating_add)).unwrap_or(u32::MAX);
+                // The cap does no harm: a row of four billion records satisfies any realistic
+                // minimum.
+                let records =
+                    u32::try_from(records.fold(0, u64::saturating_add)).unwrap_or(u32::MAX);
                 let number = row as u32;
-                let after = [records as u16, (records >> 16) as u16, number as u16, (number >> 16) as u16];
+                let after =
+                    [records as u16, (records >> 16) as u16, number as u16, (number >> 16) as u16];
                 out[Self::COUNT..].copy_from_slice(&after);
             }
             is_sorted
@@ -151,11 +164,12 @@ impl<const S: usize, const L: usize> Words<S, L> {
         Some(Words { rows, fields, factors, is_sorted, alike })
     }
 
-    /// What rows reach from and to.
+    /// The bounds of some rows.
     pub(super) fn bounds(&self, rows: &[Row<S>]) -> Bounds<L> {
         let Bounds { mut lo, mut hi } = Bounds::NONE;
         for row in rows {
             for lane in 0..L {
+                // The loop has no branches, so that the compiler can vectorize it.
                 let word = row[lane % Self::COUNT].wrapping_mul(self.factors[lane]);
                 lo[lane] = lo[lane].min(word);
                 hi[lane] = hi[lane].max(word);
@@ -174,9 +188,14 @@ mod tests {
     fn wide_lines_share_a_word_with_narrow_ones() {
         let of = |leaves: &[u32], words| {
             let fields = fields(leaves, words)?;
-            Some(fields.iter().map(|field| (field.word, field.shift, field.mask)).collect::<Vec<_>>())
+            Some(
+                fields
+                    .iter()
+                    .map(|field| (field.word, field.shift, field.mask))
+                    .collect::<Vec<_>>(),
+            )
         };
-        // 2, 10 and 6 bits: the second stays alone.
+        // 2, 10 and 6 bits: the second line has its own word.
         assert_eq!(of(&[4, 900, 41], 2), Some(vec![(1, 0, 3), (0, 0, u16::MAX), (1, 2, u16::MAX)]));
         assert_eq!(of(&[60_000, 60_000], 2), Some(vec![(0, 0, u16::MAX), (1, 0, u16::MAX)]));
         assert_eq!(of(&[60_000, 2], 1), None);
@@ -185,7 +204,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is put into words comes out again, and bounds are those of the codes.
+        /// Codes can be read back from the words, and the bounds are those of the codes.
         #[test]
         fn words_hold_codes(
             leaves in prop::collection::vec(1u32..256, 1..9),

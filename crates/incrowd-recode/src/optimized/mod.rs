@@ -1,18 +1,21 @@
-//! Optimized Mondrian: which quasi-identifier should be divided first is found out by trying.
+//! Optimized Mondrian: finds by trials which quasi-identifier should be divided first.
 //!
-//! Paper: `liu-itri`; the exact form is in `docs/papers.md`. For each quasi-identifier a trial divides the table with that one
-//! weighted by the number of records, so that it comes first wherever it can be divided. The quasi-identifiers in ascending
-//! order of the trials' certainty penalty are the priority of the final run. Numbers are cut at the median, or along an MDR
-//! tree of regular intervals.
+//! Paper: `liu-itri`; the exact form is in `docs/papers.md`. For each quasi-identifier a trial
+//! divides the table with the penalty of that one multiplied by the number of records, so that it
+//! comes first whenever it can be divided. The quasi-identifiers in ascending order of the trials'
+//! certainty penalty are the priority of the final run. Numbers are cut at the median, or along an
+//! MDR tree of regular intervals.
 //!
-//! Where we differ: the best of the final run and the trials is kept (they are there anyway), children too small to stand alone
-//! are pooled unless `undersized = "block"`, and numbers are cut at the median unless `numbers = "mdr"`: on the same order the
-//! tree costs more at every k. The trials group numbers by the tree either way: so the order is the one the paper's method finds,
-//! and the trials are quick; one that is kept is published with tight ranges. (With a model about a population they cut at the
-//! median as well.) Trials are compared by the plain penalty, or by that with the weights the job gives. Sets of text without a
-//! hierarchy are priced by the span of their values.
+//! Differences from the paper: the best of the final run and the trials is kept. Children that are
+//! too small for a group are pooled unless `undersized = "block"`. Numbers are cut at the median
+//! unless `numbers = "mdr"`: with the same order the tree costs more at every k. The trials use the
+//! tree in both cases, so that the order is that of the paper's method and the trials are fast. A
+//! trial that is kept is published with tight ranges. With a model about a population the trials
+//! cut at the median as well. Trials are compared by the penalty, multiplied by the importance of
+//! the columns if the job sets it. Sets of text without a hierarchy are priced by the span of their
+//! values.
 
-mod field;
+mod divided_table;
 mod priority;
 mod report;
 mod single_width;
@@ -26,61 +29,69 @@ use incrowd_core::{Dataset, Domain, Param, ParamKind, Params, Partition, Progres
 use crate::mondrian::{Mondrian, Undersized};
 use crate::{Algorithm, Card, Recoding};
 
-/// The list entry.
+/// The description of this algorithm.
 pub const CARD: Card = Card {
     name: "optimized-mondrian",
     paper: "liu-itri",
-    about: "Mondrian that first tries each quasi-identifier as the one to divide first, ranks them by what the trials cost, and \
-            keeps the cheapest of the trials and the final run. Numbers are cut at the median, or along a tree of regular \
-            intervals (numbers = \"mdr\"): cells of one width, two and four of them, and *. The paper's own reading is \
+    about: "Mondrian that first tries each quasi-identifier as the one to divide first, ranks them \
+            by the cost of the trials, and keeps the cheapest of the trials and the final run. \
+            Numbers are cut at the median, or along a tree of regular intervals (numbers = \
+            \"mdr\"): cells of one width, two and four of them, and *. The paper's own form is \
             numbers = \"mdr\", undersized = \"block\", keep_best = false.",
-    limits: "It takes one run for each quasi-identifier more than `mondrian`, and is greedy all the same. The paper says that its \
-             tree follows the data; it does not: the mean difference of the 5 % cut points telescopes to a twentieth of the \
-             range, so the tree is a grid of equal widths, and on the same order of priority it costs more than cuts at the \
-             median. What it saves over `mondrian` comes from the order. Use the tree all the same where analysts want regular \
-             intervals. Its ends and its width are made from the data (least and greatest value, mean and deviation) and \
-             anybody who reads the release can see them; bounds of your own avoid that: hierarchy = { mdr = { outliers = \
-             [20, 60] } } and a `domain`. It protects what its models promise, and nothing else: k-anonymity alone says nothing \
-             about sensitive values. With pooling, who knows the algorithm learns that a pooled value was rare or the smallest.",
+    limits: "It takes one more run than `mondrian` for each quasi-identifier, and is greedy too. \
+             According to the paper its tree follows the data; it does not: the mean difference of \
+             the 5 % cut points telescopes to a twentieth of the range, so the tree is a grid of \
+             equal widths, and with the same order of priority it costs more than cuts at the \
+             median. What it saves over `mondrian` comes from the order. Use the tree if analysts \
+             want regular intervals. Its ends and its width are computed from the data (least and \
+             greatest value, mean and deviation) and are visible in the release; bounds of your \
+             own avoid that: hierarchy = { mdr = { outliers = [20, 60] } } and a `domain`. It \
+             guarantees its models and nothing else: k-anonymity alone does not protect sensitive \
+             values. With pooling, an adversary who knows the algorithm learns that a pooled value \
+             was rare or the smallest.",
     params: &[
         Param {
             name: "numbers",
             kind: ParamKind::Choice(&["median", "mdr"]),
             default: Some("median"),
-            about: "numbers and dates without a hierarchy are cut at the median, or published in regular intervals",
+            about: "numbers and dates without a hierarchy are cut at the median, or published in \
+                    regular intervals",
         },
         Param {
             name: "outliers",
             kind: ParamKind::Choice(&["2sigma", "none"]),
             default: Some("2sigma"),
-            about: "of the tree that numbers are published or tried with: values beyond two standard deviations share one cell \
-                    below and one above, or none do",
+            about: "for the tree by which numbers are published or tried: values beyond two \
+                    standard deviations share one cell below and one above, or there are no such \
+                    cells",
         },
         Param {
             name: "undersized",
             kind: ParamKind::Choice(&["pool", "block"]),
             default: Some("pool"),
-            about: "a category or interval too small to stand alone joins others under the parent's label, or blocks the division",
+            about: "a category or interval too small for a group is pooled with others under the \
+                    parent's label, or blocks the division",
         },
         Param {
             name: "priority",
             kind: ParamKind::Choice(&["lex", "lex-both", "rank", "all-orders", "none"]),
             default: Some("lex"),
-            about: "the first of the order that can be divided; the better of two orders, the second from trials at the median; \
-                    the order as weights d, …, 1; every order there is (at most 5 quasi-identifiers); or the widest, without \
-                    trials",
+            about: "the first of the order that can be divided; the better of two orders, the \
+                    second from trials at the median; the order as factors d, …, 1; every possible \
+                    order (at most 5 quasi-identifiers); or the widest, without trials",
         },
         Param {
             name: "keep_best",
             kind: ParamKind::Flag,
             default: Some("true"),
-            about: "a trial that turns out cheaper than the final run is kept instead",
+            about: "a trial that is cheaper than the final run is kept instead",
         },
         Param {
             name: "single_width",
             kind: ParamKind::Flag,
             default: Some("false"),
-            about: "afterwards every column in regular intervals gets one width, the one that costs least; what is wider becomes *",
+            about: "afterwards every column in regular intervals gets one width, the one with the \
+                    least cost; wider cells become *",
         },
     ],
     repeatable: &[],
@@ -88,18 +99,19 @@ pub const CARD: Card = Card {
     make: |params| Ok(Box::new(Optimized::new(params)?)),
 };
 
-/// How the trials become an order.
+/// How the trials determine the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
     /// The first quasi-identifier of the order that can be divided.
     Lexicographic,
-    /// The same with two orders, one of trials on trees and one of trials at the median; the better one is kept.
+    /// Like `Lexicographic` with two orders, one from trials with trees and one from trials at the
+    /// median. The better one is kept.
     LexicographicBoth,
-    /// The order as weights d, d-1, …, 1.
+    /// The order as factors d, d-1, …, 1.
     Rank,
-    /// Every order is tried.
+    /// All orders are tried.
     AllOrders,
-    /// No order: the widest.
+    /// No order: the widest first.
     None,
 }
 
@@ -118,16 +130,16 @@ impl Priority {
     }
 }
 
-/// The algorithm with its options.
+/// The algorithm with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimized {
-    /// The tree of numbers without a hierarchy, if they are to have one.
+    /// The tree of numbers without a hierarchy, if they get one.
     pub mdr: Option<Mdr>,
     /// The tree by which the trials group numbers that are cut at the median.
     pub trial_tree: Mdr,
-    /// What happens to undersized children.
+    /// The treatment of undersized children.
     pub undersized: Undersized,
-    /// How the trials become an order.
+    /// How the trials determine the order.
     pub priority: Priority,
     /// Whether a cheaper trial is kept.
     pub keep_best: bool,
@@ -150,7 +162,8 @@ impl Default for Optimized {
 
 impl Optimized {
     fn new(params: &Params) -> Result<Optimized> {
-        let outliers = if params.word("outliers") == "none" { Outliers::None } else { Outliers::TwoSigma };
+        let outliers =
+            if params.word("outliers") == "none" { Outliers::None } else { Outliers::TwoSigma };
         let tree = Mdr::new(outliers, vec![1, 2, 4], Quantile::Cuts, None)?;
         let priority = params.word("priority");
         let known = Priority::ALL.iter().find(|(name, _)| *name == priority);
@@ -174,12 +187,12 @@ impl Optimized {
 }
 
 impl Algorithm for Optimized {
-    /// Strict cuts and children never make two parts with the same cells; a single width may.
+    /// Strict cuts and children never give two parts with equal cells. A single width may.
     fn needs_merging(&self) -> bool {
         self.single_width
     }
 
-    /// Numbers without a hierarchy get a tree of regular intervals, if asked for.
+    /// Gives numbers without a hierarchy a tree of regular intervals, if requested.
     fn prepare(&self, data: Dataset) -> Result<Dataset> {
         match &self.mdr {
             Some(mdr) => Ok(data.clone().with_domains(regular(mdr, &data)?)),
@@ -194,7 +207,8 @@ impl Algorithm for Optimized {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Partition> {
-        self.recode_and_report(data, models, suppressible, progress).map(|recoding| recoding.partition)
+        self.recode_and_report(data, models, suppressible, progress)
+            .map(|recoding| recoding.partition)
     }
 
     fn recode_and_report(
@@ -216,13 +230,13 @@ impl Algorithm for Optimized {
     }
 }
 
-/// The lines of the table, with trees of regular intervals in place of numbers.
+/// Returns the domains of the table, with trees of regular intervals in place of numbers.
 fn regular(mdr: &Mdr, data: &Dataset) -> Result<Vec<Domain>> {
     let tree = |q: usize| {
         let quasi = &data.quasi()[q];
         match &quasi.domain {
-            Domain::Numbers(line) if !line.is_empty() => {
-                line.with_mdr(&quasi.name, mdr, &data.leaf_counts(q)).map(Domain::Taxonomy)
+            Domain::Numbers(numbers) if !numbers.is_empty() => {
+                numbers.with_mdr(&quasi.name, mdr, &data.leaf_counts(q)).map(Domain::Taxonomy)
             }
             domain => Ok(domain.clone()),
         }

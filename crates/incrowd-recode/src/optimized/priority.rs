@@ -7,46 +7,49 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Domain, Error, Partition, Progress, Result};
 use rayon::prelude::*;
 
-use super::field::Field;
+use super::divided_table::DividedTable;
 use super::report::{KeptRun, Trial, TrialReport};
 use super::{CARD, Optimized, Priority, regular};
-use crate::mondrian::{Choice, Outcome, Runs, keeps_as_a_whole};
+use crate::mondrian::{Choice, RunOutcome, Runs, require_valid_whole};
 
-/// More quasi-identifiers than this have too many orders.
-const MOST_ORDERED: usize = 5;
+/// The greatest number of quasi-identifiers for which all orders are tried.
+const MAX_ORDERED: usize = 5;
 
-/// Compared after rounding, so that the order in which penalties were added up decides nothing.
+/// Compares costs after rounding, so that the order of floating-point additions has no effect.
 fn compare(a: f64, b: f64) -> Ordering {
     let rounded = |x: f64| (x * 1e9).round();
     rounded(a).total_cmp(&rounded(b))
 }
 
-/// A trial weights its column by the number of records.
+/// Returns the trials. Each multiplies the penalty of its column by the number of records.
 fn trials(data: &Dataset) -> Vec<Choice> {
     let width = data.quasi().len();
-    let weight = |favoured: usize, line: usize| if line == favoured { data.records() as f64 } else { 1.0 };
-    (0..width).map(|j| Choice::Widest((0..width).map(|line| weight(j, line)).collect())).collect()
+    let factor = |first: usize, q: usize| if q == first { data.records() as f64 } else { 1.0 };
+    (0..width).map(|j| Choice::Widest((0..width).map(|q| factor(j, q)).collect())).collect()
 }
 
-/// The final run of an order.
+/// Returns the rule of the final run for an order.
 fn last(priority: Priority, order: &[usize]) -> Choice {
     match priority {
         Priority::Rank => {
-            let mut weights = vec![1.0; order.len()];
-            order.iter().enumerate().for_each(|(rank, &line)| weights[line] = (order.len() - rank) as f64);
-            Choice::Widest(weights)
+            let mut factors = vec![1.0; order.len()];
+            order
+                .iter()
+                .enumerate()
+                .for_each(|(rank, &q)| factors[q] = (order.len() - rank) as f64);
+            Choice::Widest(factors)
         }
         _ => Choice::Order(order.to_vec()),
     }
 }
 
-/// All orders, first those that begin with the first column.
+/// Returns all orders in lexicographic order.
 fn all_orders(width: usize) -> Vec<Vec<usize>> {
     let mut orders = vec![Vec::new()];
     for _ in 0..width {
         let grow = |order: Vec<usize>| {
-            let left = (0..width).filter(|line| !order.contains(line)).collect::<Vec<_>>();
-            left.into_iter().map(move |line| [order.as_slice(), &[line]].concat())
+            let left = (0..width).filter(|q| !order.contains(q)).collect::<Vec<_>>();
+            left.into_iter().map(move |q| [order.as_slice(), &[q]].concat())
         };
         orders = orders.into_iter().flat_map(grow).collect();
     }
@@ -54,7 +57,7 @@ fn all_orders(width: usize) -> Vec<Vec<usize>> {
 }
 
 impl Optimized {
-    /// Divides the table in all the ways the options ask for and keeps one.
+    /// Runs the trials and the final run, and returns the best result.
     pub(super) fn divide(
         &self,
         data: &Dataset,
@@ -62,43 +65,39 @@ impl Optimized {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<(Partition, TrialReport)> {
-        keeps_as_a_whole(CARD.name, data, models)?;
+        require_valid_whole(CARD.name, data, models)?;
         let width = data.quasi().len();
-        if self.priority == Priority::AllOrders && width > MOST_ORDERED {
-            return Err(Error::job(format!(
-                "{width} quasi-identifiers have too many orders to try them all: at most {MOST_ORDERED}"
-            ))
-            .help("priority = \"lex\" tries each quasi-identifier first, once")
-            .at("priority"));
-        }
+        self.require_few_orders(width)?;
         let mondrian = self.mondrian();
-        let own = Field::new(data, None, models);
+        let own = DividedTable::new(data, None, models);
         let runs = Runs::new(own.table(), models, &mondrian, suppressible);
-        let weights: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
-        let cells = data.records() as f64 * weights;
+        let importance: f64 = data.quasi().iter().map(|quasi| quasi.weight).sum();
+        let cells = data.records() as f64 * importance;
         let rate = |cost: f64| if cells > 0.0 { cost / cells } else { 0.0 };
         if self.priority == Priority::None || width == 1 {
             let only = runs.one(&Choice::Widest(vec![1.0; width]), progress);
-            let report =
-                TrialReport { priority: "none", last: rate(only.cost), runs: 1, ..TrialReport::default() };
+            let report = TrialReport {
+                priority: "none",
+                last: rate(only.cost),
+                runs: 1,
+                ..TrialReport::default()
+            };
             return Ok((own.partition(&only)?, report));
         }
 
-        // Numbers that are to be cut at the median are grouped by regular intervals in the trials: that is how the order is
-        // defined, and there are fewer rows to divide.
-        let sketch = self.sketch(data).map(|domains| Field::new(data, Some(domains), models));
-        let field = sketch.as_ref().unwrap_or(&own);
-        let mut tried = match &sketch {
-            Some(sketch) => Runs::new(sketch.table(), models, &mondrian, suppressible).all(
-                "trial runs",
-                &trials(data),
-                progress,
-            ),
+        // In the trials, numbers that will be cut at the median are grouped by regular intervals.
+        // The order is defined that way, and there are fewer rows to divide.
+        let trial_table =
+            self.trial_domains(data).map(|domains| DividedTable::new(data, Some(domains), models));
+        let table = trial_table.as_ref().unwrap_or(&own);
+        let mut tried = match &trial_table {
+            Some(trial_table) => Runs::new(trial_table.table(), models, &mondrian, suppressible)
+                .all("trial runs", &trials(data), progress),
             None => runs.all("trial runs", &trials(data), progress),
         };
 
         let mut orders = vec![ranked(&tried)];
-        if self.priority == Priority::LexicographicBoth && sketch.is_some() {
+        if self.priority == Priority::LexicographicBoth && trial_table.is_some() {
             let again = runs.all("trial runs at the median", &trials(data), progress);
             orders.push(ranked(&again));
             orders.dedup();
@@ -111,8 +110,8 @@ impl Optimized {
         let choices: Vec<Choice> = orders.iter().map(|order| last(self.priority, order)).collect();
         let (at, final_run) = best(&runs, &choices, progress);
 
-        let price = |(i, outcome): (usize, &Outcome)| match i < width {
-            true => field.published(outcome, final_run.cost),
+        let price = |(i, outcome): (usize, &RunOutcome)| match i < width {
+            true => table.published(outcome, final_run.cost),
             false => Some(outcome.cost),
         };
         let published: Vec<Option<f64>> = tried.par_iter().enumerate().map(price).collect();
@@ -120,11 +119,11 @@ impl Optimized {
         let cheapest = (0..tried.len()).min_by(|&a, &b| compare(cost(a), cost(b))).unwrap_or(0);
         let kept_trial = self.keep_best && compare(cost(cheapest), final_run.cost).is_lt();
         let partition = match kept_trial {
-            true if cheapest < width => field.partition(&tried[cheapest])?,
+            true if cheapest < width => table.partition(&tried[cheapest])?,
             true => own.partition(&tried[cheapest])?,
             false => own.partition(&final_run)?,
         };
-        let name = |line: usize| data.quasi()[line].name.clone();
+        let name = |q: usize| data.quasi()[q].name.clone();
         let trial = |i: usize| Trial {
             column: name(i % width),
             cost: tried[i].cost,
@@ -135,7 +134,7 @@ impl Optimized {
             priority: self.priority.name(),
             trials: (0..width).map(trial).collect(),
             median_trials: (width..tried.len()).map(trial).collect(),
-            order: orders[at].iter().map(|&line| name(line)).collect(),
+            order: orders[at].iter().map(|&q| name(q)).collect(),
             last: rate(final_run.cost),
             kept: if kept_trial { KeptRun::Trial(name(cheapest % width)) } else { KeptRun::Last },
             runs: tried.len() + choices.len(),
@@ -144,43 +143,59 @@ impl Optimized {
         Ok((partition, report))
     }
 
-    /// The lines of the trials, if they are not those of the table. A population stands on the table's own lines.
-    fn sketch(&self, data: &Dataset) -> Option<Vec<Domain>> {
-        let cut = |quasi: &Quasi| matches!(&quasi.domain, Domain::Numbers(line) if !line.is_empty());
+    /// Returns an error if all orders are to be tried and there are too many.
+    fn require_few_orders(&self, width: usize) -> Result<()> {
+        if self.priority == Priority::AllOrders && width > MAX_ORDERED {
+            return Err(Error::job(format!(
+                "{width} quasi-identifiers have too many orders to try all of them; the limit is \
+                 {MAX_ORDERED}"
+            ))
+            .help("priority = \"lex\" tries each quasi-identifier first, once")
+            .at("priority"));
+        }
+        Ok(())
+    }
+
+    /// Returns the domains of the trials, if they differ from the table's. A population requires
+    /// the table's own domains.
+    fn trial_domains(&self, data: &Dataset) -> Option<Vec<Domain>> {
+        let cut = |quasi: &Quasi| matches!(&quasi.domain, Domain::Numbers(n) if !n.is_empty());
         if self.mdr.is_some() || data.population().is_some() || !data.quasi().iter().any(cut) {
             return None;
         }
-        // Numbers too large for a tree are tried as they are.
+        // Numbers that are too large for a tree keep their domain.
         regular(&self.trial_tree, data).ok()
     }
 }
 
-/// The columns by what their trials cost. The sort is stable: of equal trials the first column of the table comes first.
-fn ranked(tried: &[Outcome]) -> Vec<usize> {
+/// Returns the columns by the cost of their trials. The sort is stable: of equal trials, the first
+/// column of the table comes first.
+fn ranked(tried: &[RunOutcome]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..tried.len()).collect();
     order.sort_by(|&a, &b| compare(tried[a].cost, tried[b].cost));
     order
 }
 
-/// The choice whose run costs least, and that run; the first of several. Only as many outcomes are held as run together.
-fn best(runs: &Runs<'_>, choices: &[Choice], progress: &dyn Progress) -> (usize, Outcome) {
+/// Returns the choice whose run costs least, and that run; the first of several. Only the outcomes
+/// of one batch are in memory.
+fn best(runs: &Runs<'_>, choices: &[Choice], progress: &dyn Progress) -> (usize, RunOutcome) {
     if let [only] = choices {
         return (0, runs.one(only, progress));
     }
-    let mut best: Option<(usize, Outcome)> = None;
-    for (chunk, some) in choices.chunks(TOGETHER).enumerate() {
-        let step = format!("orders up to {} of {}", chunk * TOGETHER + some.len(), choices.len());
+    let mut best: Option<(usize, RunOutcome)> = None;
+    for (chunk, some) in choices.chunks(BATCH).enumerate() {
+        let step = format!("orders up to {} of {}", chunk * BATCH + some.len(), choices.len());
         for (i, outcome) in runs.all(&step, some, progress).into_iter().enumerate() {
             if best.as_ref().is_none_or(|(_, best)| compare(outcome.cost, best.cost).is_lt()) {
-                best = Some((chunk * TOGETHER + i, outcome));
+                best = Some((chunk * BATCH + i, outcome));
             }
         }
     }
-    best.expect("a table with quasi-identifiers has an order of them")
+    best.expect("a table with quasi-identifiers has at least one order")
 }
 
-/// How many orders run at a time.
-const TOGETHER: usize = 8;
+/// The number of orders per batch.
+const BATCH: usize = 8;
 
 #[cfg(test)]
 mod tests {
@@ -195,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn ranks_become_weights() {
+    fn ranks_become_factors() {
         assert_eq!(last(Priority::Rank, &[2, 0, 1]), Choice::Widest(vec![2.0, 1.0, 3.0]));
         assert_eq!(last(Priority::Lexicographic, &[2, 0, 1]), Choice::Order(vec![2, 0, 1]));
     }
 
     #[test]
-    fn rounding_decides_nothing() {
+    fn rounding_errors_do_not_affect_comparisons() {
         assert_eq!(compare(0.1 + 0.2, 0.3), Ordering::Equal);
         assert_eq!(compare(22.28, 22.280_000_1), Ordering::Less);
     }

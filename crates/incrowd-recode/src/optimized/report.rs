@@ -1,46 +1,47 @@
-//! What the trials found. It tells what other releases would have cost, so it is for the data owner.
+//! The report of the trials, for the data owner only: it contains the costs of other releases.
 
 use incrowd_core::text::{Block, number};
 use serde_json::{Value as Json, json};
 
 use crate::{AlgorithmReport, Outcome};
 
-/// The trials, the order, and what was kept.
+/// The trials, the order, and the run that was kept.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrialReport {
-    /// How the order was used, as the option says it.
+    /// The value of the parameter `priority`.
     pub priority: &'static str,
-    /// What each quasi-identifier cost as the one to be divided first, in the order of the table.
+    /// The trial of each quasi-identifier, in the order of the table.
     pub trials: Vec<Trial>,
-    /// The same with numbers cut at the median, if that was asked for.
+    /// The trials with numbers cut at the median, if requested.
     pub median_trials: Vec<Trial>,
-    /// The quasi-identifiers in order of priority; empty without trials.
+    /// The quasi-identifiers in order of priority. Empty without trials.
     pub order: Vec<String>,
     /// The certainty penalty of the final run, averaged over all cells.
     pub last: f64,
-    /// Which run was kept.
+    /// The run that was kept.
     pub kept: KeptRun,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: usize,
-    /// The columns that were given a single width afterwards.
+    /// The columns that got a single width afterwards.
     pub single_width: Vec<SingleWidth>,
 }
 
-/// A run that favours one quasi-identifier.
+/// A run that divides one quasi-identifier first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// The quasi-identifier.
     pub column: String,
-    /// The certainty penalties of all cells, added up.
+    /// The sum of the certainty penalties of all cells.
     pub cost: f64,
-    /// The same, averaged over all cells: what the order goes by.
+    /// The mean certainty penalty of all cells, which determines the order.
     pub rate: f64,
-    /// What the trial would cost if it were published, unless that is more than the final run anyway. Where numbers are cut at
-    /// the median, trials group them by regular intervals, and tight ranges cost less than those.
+    /// The mean penalty if the trial were published, or `None` if it exceeds that of the final run.
+    /// If numbers are cut at the median, trials group them by regular intervals, and the published
+    /// tight ranges cost less.
     pub published: Option<f64>,
 }
 
-/// Which of the runs is published.
+/// The run that is published.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum KeptRun {
     /// The final one.
@@ -50,16 +51,16 @@ pub enum KeptRun {
     Trial(String),
 }
 
-/// What a single width costs a column.
+/// The effect of a single width on a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SingleWidth {
     /// The column.
     pub column: String,
     /// The width, in the column's units; days for dates.
     pub width: f64,
-    /// Its average certainty penalty with all widths.
+    /// The column's mean certainty penalty with all widths.
     pub before: f64,
-    /// The same with the single width.
+    /// The column's mean certainty penalty with the single width.
     pub after: f64,
 }
 
@@ -69,7 +70,10 @@ impl AlgorithmReport for TrialReport {
     }
 
     fn to_json(&self) -> Json {
-        let trial = |trial: &Trial| json!({ "column": trial.column, "ncp": trial.rate, "ncp_if_published": trial.published });
+        let trial = |trial: &Trial| {
+            let Trial { column, rate, published, .. } = trial;
+            json!({ "column": column, "ncp": rate, "ncp_if_published": published })
+        };
         let width = |w: &SingleWidth| {
             let SingleWidth { column, width, before, after } = w;
             json!({ "column": column, "width": width, "ncp_before": before, "ncp_after": after })
@@ -100,21 +104,23 @@ impl AlgorithmReport for TrialReport {
                     format!("the trial of {column}, which costs less than the final run")
                 }
             };
-            let way = match self.priority {
-                "rank" => "as weights",
+            let use_of_order = match self.priority {
+                "rank" => "as factors",
                 "all-orders" => "the best of all orders",
                 "lex-both" => "the better of two orders",
                 _ => "the first that can be divided",
             };
             text.push(Block::line(format!("runs     {}; kept: {kept}", self.runs)));
-            text.push(Block::line(format!("order    {} ({way})", self.order.join(", "))));
+            text.push(Block::line(format!("order    {} ({use_of_order})", self.order.join(", "))));
             let header = ["divided first", "NCP of the trial", "if published"].map(str::to_owned);
             let mut rows = vec![header.to_vec()];
             let rate = |x: f64| format!("{x:.4}");
             let published = |t: &Trial| t.published.map_or_else(|| "more".to_owned(), rate);
             let trial = |t: &Trial| vec![t.column.clone(), rate(t.rate), published(t)];
             rows.extend(self.trials.iter().map(trial));
-            let again = |t: &Trial| vec![format!("{} (at the median)", t.column), rate(t.rate), published(t)];
+            let again = |t: &Trial| {
+                vec![format!("{} (at the median)", t.column), rate(t.rate), published(t)]
+            };
             rows.extend(self.median_trials.iter().map(again));
             rows.push(vec!["final run".to_owned(), String::new(), rate(self.last)]);
             text.push(Block::Table(rows));

@@ -1,28 +1,30 @@
-//! D-suppression in closed form: where it stops, without going there record by record.
+//! D-suppression in closed form: computes its end state without removing single records.
 //!
-//! Paper: `xu2010`, Figure 2. While the stop condition does not hold, a record of the lowest ranked of the most frequent
-//! values is withheld. After x records every value is cut to a level L, and some of those that were above it, the lowest
-//! ranked, to L − 1. So the state follows from x, and x from the two conditions: candidacy, once true, stays true;
-//! eligibility can become true only where a level starts.
+//! Paper: `xu2010`, Figure 2. While the stop condition does not hold, a record of the lowest ranked
+//! of the most frequent values is suppressed. After x records, every value is cut to a level L, and
+//! the lowest ranked of the values above L are cut to L − 1. So x determines the state. The two
+//! stop conditions determine x: candidacy, once true, stays true; eligibility can become true only
+//! at the start of a level.
 //!
-//! Where we differ: O(m) on sorted counts. The paper moves one record at a time.
+//! Differences from the paper: O(m) on sorted counts. The paper removes one record at a time.
 
 use incrowd_core::eligibility::{candidacy, eligible};
 
 /// A state of D-suppression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stop {
-    /// How many records were withheld to come here.
+    /// The number of records suppressed to reach this state.
     pub cuts: u64,
-    /// No value is more frequent than this.
+    /// The upper bound of all counts.
     pub level: u64,
-    /// How many of the values that were at the level have lost one more record: the lowest ranked.
+    /// The number of values that have one record fewer than `level`: the lowest ranked of those
+    /// whose count was at least `level`.
     pub inside: u64,
 }
 
 impl Stop {
-    /// The state with the level completed: all values at the top go down to where some are already. `counts` are those
-    /// D-suppression began with.
+    /// Returns the state after the level is completed: all values at `level` are cut to `level -
+    /// 1`, where the `inside` lowest ranked are already. `counts` are the initial counts.
     #[must_use]
     pub fn completed(self, counts: &[u64]) -> Stop {
         if self.inside == 0 {
@@ -33,8 +35,9 @@ impl Stop {
     }
 }
 
-/// Where Unsafe D-suppression stops: the first time that what is left is l-eligible and l-candidacy holds. `counts` come in
-/// descending order and have at least l values; `records` is the size of the table before anything was withheld.
+/// Returns the end state of Unsafe D-suppression: the first state in which the remaining records
+/// are l-eligible and l-candidacy holds. `counts` must be in descending order and contain at least
+/// l values. `records` is the size of the table before any suppression.
 pub fn stop(counts: &[u64], records: u64, l: u64) -> Stop {
     let left: u64 = counts.iter().sum();
     let before = records - left;
@@ -48,7 +51,7 @@ pub fn stop(counts: &[u64], records: u64, l: u64) -> Stop {
         };
         eligible(level, left - cuts, l) && candidacy(lth, before + cuts, records, l)
     };
-    // Candidacy does not hold earlier as long as the l-th value is untouched.
+    // While the l-th value keeps its count, candidacy does not hold before this number of cuts.
     let need = (records / l + 1).saturating_sub(lth + before);
     let mut above = 0;
     for (i, &count) in counts.iter().enumerate() {
@@ -57,7 +60,7 @@ pub fn stop(counts: &[u64], records: u64, l: u64) -> Stop {
         if count == next {
             continue;
         }
-        // The levels from `count` down to `next` have the same values at the top.
+        // At all levels from `count` down to `next`, the same `top` values are at the top.
         let top = i as u64 + 1;
         let start = above - top * count;
         let end = above - top * next - 1;
@@ -69,7 +72,7 @@ pub fn stop(counts: &[u64], records: u64, l: u64) -> Stop {
         if holds(cuts, level, top, inside) {
             return Stop { cuts, level, inside };
         }
-        // What is left is not l-eligible: that changes where a lower level starts.
+        // The rest is not l-eligible. That can change only at the start of a lower level.
         let mut lower = match top {
             _ if top >= l => level - 1,
             _ => (level - 1).min((left - above) / (l - top)),
@@ -82,18 +85,18 @@ pub fn stop(counts: &[u64], records: u64, l: u64) -> Stop {
             lower -= 1;
         }
     }
-    // Where the level is that of the l-th value both conditions hold; this is the end of everything.
+    // Not reached with at least l values: both conditions hold at the level of the l-th value.
     Stop { cuts: left, level: 0, inside: 0 }
 }
 
-/// Where Safe D-suppression stops: at the start of the level of the l-th value.
+/// Returns the end state of Safe D-suppression: the start of the level of the l-th value.
 pub fn safe_stop(counts: &[u64], l: u64) -> Stop {
     let place = usize::try_from(l).unwrap_or(usize::MAX).clamp(1, counts.len()) - 1;
     let level = counts[place];
     Stop { cuts: counts.iter().map(|count| count.saturating_sub(level)).sum(), level, inside: 0 }
 }
 
-/// What is left of each value. `counts` come in the order of their ranks.
+/// Returns the remaining count of each value. `counts` must be in the order of the ranks.
 pub fn cut(counts: &[u64], stop: Stop) -> Vec<u64> {
     let mut left: Vec<u64> = counts.iter().map(|&count| count.min(stop.level)).collect();
     let top = counts.iter().take_while(|&&count| count >= stop.level).count();

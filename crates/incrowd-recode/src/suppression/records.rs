@@ -1,17 +1,25 @@
-//! Which records of a value go: each equally likely, whatever the order of the input.
+//! Selects the records to suppress, uniformly among the records of a value and independently of the
+//! input order.
 //!
-//! Every record of a value gets a secret number that follows from what the record says and, among records that say the same,
-//! from its turn. Those with the smallest numbers go. A subset chosen so is uniform, needs no order of the rows, and is the
-//! same whenever the same table is read.
+//! Every record of a value gets a secret number. It follows from the record's texts and, among
+//! records with equal texts, from a sequence number. The records with the smallest numbers are
+//! suppressed. Such a subset is uniform, does not depend on the order of the rows, and is the same
+//! whenever the same table is read.
 
 use incrowd_core::{Folded, MISSING};
 use rayon::prelude::*;
 
 use super::chance::Secret;
 
-/// How many records of each row go, so that `quota[value]` records of each value do. `value_of` is the value of each code of
-/// `column`.
-pub fn choose(folded: &Folded, column: usize, value_of: &[u32], quota: &[u64], secret: &Secret) -> Vec<u64> {
+/// Returns the number of records of each row to suppress, so that `quota[value]` records of each
+/// value are suppressed. `value_of` maps each code of `column` to a value.
+pub fn choose(
+    folded: &Folded,
+    column: usize,
+    value_of: &[u32],
+    quota: &[u64],
+    secret: &Secret,
+) -> Vec<u64> {
     let mut out = vec![0; folded.rows()];
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); quota.len()];
     for row in 0..folded.rows() {
@@ -39,14 +47,14 @@ pub fn choose(folded: &Folded, column: usize, value_of: &[u32], quota: &[u64], s
                 all
             })
             .collect();
-        let going = (quota[value] as usize).min(numbers.len());
-        if going < numbers.len() && going > 0 {
-            // Equal numbers, of which there are hardly ever two, are told apart by the texts of their rows.
-            numbers.select_nth_unstable_by(going - 1, |a, b| {
+        let quota = (quota[value] as usize).min(numbers.len());
+        if quota < numbers.len() && quota > 0 {
+            // Ties, which are very rare, are broken by the texts of the rows.
+            numbers.select_nth_unstable_by(quota - 1, |a, b| {
                 a.0.cmp(&b.0).then_with(|| by_text(folded, a.1, b.1))
             });
         }
-        numbers[..going].iter().for_each(|&(_, row)| out[row as usize] += 1);
+        numbers[..quota].iter().for_each(|&(_, row)| out[row as usize] += 1);
     }
     out
 }
@@ -59,7 +67,8 @@ fn by_text(folded: &Folded, a: u32, b: u32) -> std::cmp::Ordering {
     texts(a).cmp(texts(b))
 }
 
-/// A short keyed digest of every text: codes depend on who read first, texts do not.
+/// Returns a short keyed digest of every text. Codes depend on the order in which threads read the
+/// table; texts do not.
 fn text_digests(folded: &Folded, secret: &Secret) -> Vec<Vec<[u8; 8]>> {
     let digest = |(code, text): (usize, &String)| {
         let kind: &[u8] = if code as u32 == MISSING { b"missing" } else { b"text" };
@@ -68,5 +77,9 @@ fn text_digests(folded: &Folded, secret: &Secret) -> Vec<Vec<[u8; 8]>> {
         short.copy_from_slice(&digest[..8]);
         short
     };
-    folded.columns.iter().map(|column| column.texts.iter().enumerate().map(digest).collect()).collect()
+    folded
+        .columns
+        .iter()
+        .map(|column| column.texts.iter().enumerate().map(digest).collect())
+        .collect()
 }

@@ -1,12 +1,15 @@
-//! TopDown: part the table around two people far from each other, again and again, then merge what is too small.
+//! TopDown: divides the table recursively around two distant people, then merges groups that are
+//! too small.
 //!
-//! Papers: `xu2006` for the algorithm, `sacharidis2010` for the form it has here; the exact form is in `docs/papers.md`.
+//! Papers: `xu2006` for the algorithm, `sacharidis2010` for the form it has here; the exact form is
+//! in `docs/papers.md`.
 //!
-//! Where we differ: the pair is found by three steps to the farthest row instead of by looking at all pairs; a row joins the
-//! side on which rows times perimeter grow least; an undersized group merges with the group near it in the tree for which the
-//! loss grows least; records with equal quasi-identifiers stay together; groups are judged by the models, whatever they are.
+//! Differences from the papers: the pair is found by three steps to the farthest row instead of
+//! comparing all pairs. A row joins the side on which records times perimeter grow least. An
+//! undersized group merges with the group near it in the tree for which the loss grows least.
+//! Records with equal quasi-identifiers stay together. Groups are checked by all models.
 
-mod lines;
+mod column_costs;
 mod merge;
 mod points;
 mod split;
@@ -14,46 +17,48 @@ mod split;
 mod tests;
 mod tree;
 
-pub use lines::Lines;
-pub(crate) use lines::less;
+pub use column_costs::ColumnCosts;
+pub(crate) use column_costs::less;
 
-use incrowd_core::model::{BoundModel, Verdict};
+use incrowd_core::model::BoundModel;
 use incrowd_core::population::PublishedCell;
 use incrowd_core::{
-    Code, Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Population, Progress, Result,
-    RowId, Span,
+    Code, Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Population, Progress,
+    Result, RowId, Span,
 };
 
 use crate::join::{Grouping, JoinAlgorithm, JoinRules};
+use crate::mondrian::require_valid_whole;
 use crate::{Algorithm, Card};
-use merge::{Live, Merging};
+use merge::{Merging, OpenGroup};
 use points::Points;
 use split::Splitting;
-use tree::Tree;
+use tree::PartTree;
 
-/// The list entry.
+/// The description of this algorithm.
 pub const CARD: Card = Card {
     name: "top-down",
     paper: "xu2006",
-    about: "Finds two people far from each other, lets everybody else join one of them, and does the same on both sides until \
-            groups are small; groups that break a promise then merge with neighbours. Boxes may take any place, so it often \
-            loses less than `mondrian`.",
-    limits: "Slower than `mondrian`, and boxes overlap, which weakens no promise but lets somebody who knows the algorithm \
-             rule out a box where a tighter one was to be had. It never suppresses. Only models that survive the merging of \
-             groups can be used.",
+    about: "Finds two distant people, assigns all others to one of them, and repeats that on both \
+            sides until groups are small; groups that violate a model then merge with neighbours. \
+            Boxes may have any position, so it often loses less than `mondrian`.",
+    limits: "Slower than `mondrian`, and boxes overlap. That weakens no guarantee, but an \
+             adversary who knows the algorithm can rule out a box if a tighter one was possible. \
+             It never suppresses. Only models that survive the merging of groups can be used.",
     params: &[
         Param {
             name: "merge",
             kind: ParamKind::Choice(&["near", "all"]),
             default: Some("near"),
-            about: "where an undersized group looks for company: among at least 16 groups near it in the tree, or everywhere, \
-                    which is slow",
+            about: "where an undersized group searches for a group to merge with: among at least \
+                    16 groups near it in the tree, or among all, which is slow",
         },
         Param {
             name: "seed",
             kind: ParamKind::Count(0),
             default: Some("1"),
-            about: "in which order rows choose a side: the same seed makes the same groups; it is not published",
+            about: "determines the order in which rows are assigned to a side: equal seeds give \
+                    equal groups; it is not published",
         },
     ],
     repeatable: &[],
@@ -61,7 +66,7 @@ pub const CARD: Card = Card {
     make: |params| Ok(Box::new(TopDown::new(params))),
 };
 
-/// Where an undersized group looks for others to merge with.
+/// The groups among which an undersized group searches for one to merge with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeSearch {
     /// Among groups near it in the tree.
@@ -70,12 +75,12 @@ pub enum MergeSearch {
     All,
 }
 
-/// The algorithm with its options.
+/// The algorithm with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopDown {
-    /// Where an undersized group looks for others to merge with.
+    /// The groups among which an undersized group searches for one to merge with.
     pub merge_search: MergeSearch,
-    /// In which order rows choose a side.
+    /// Determines the order in which rows are assigned to a side.
     pub seed: u64,
 }
 
@@ -87,45 +92,54 @@ impl Default for TopDown {
 
 impl TopDown {
     fn new(params: &Params) -> TopDown {
-        let merge_search = if params.word("merge") == "all" { MergeSearch::All } else { MergeSearch::Near };
+        let merge_search =
+            if params.word("merge") == "all" { MergeSearch::All } else { MergeSearch::Near };
         TopDown { merge_search, seed: params.count("seed") }
     }
 
-    /// Parts the points and merges what is undersized; a group is left when `enough` says so.
+    /// Divides the points and merges undersized groups until every group is `enough`.
     fn clusters(
         &self,
         data: &Dataset,
         points: &Points,
-        least: u64,
+        min_records: u64,
         summary: &dyn Fn(&[u32]) -> GroupSummary,
-        enough: &dyn Fn(&Live) -> bool,
+        enough: &dyn Fn(&OpenGroup) -> bool,
         progress: &dyn Progress,
-    ) -> (Tree, Vec<Live>) {
-        let lines = Lines::new(data);
-        let (order, nodes) = Splitting { lines: &lines, points, least, seed: self.seed, progress }.run();
-        let tree = Tree::new(&nodes);
-        let live = tree.leaves.iter().map(|&(from, to)| {
-            Live::new(points, &lines, &order[from as usize..to as usize], &|p| summary(points.rows(p)))
+    ) -> (PartTree, Vec<OpenGroup>) {
+        let costs = ColumnCosts::new(data);
+        let (order, nodes) =
+            Splitting { costs: &costs, points, min_records, seed: self.seed, progress }.run();
+        let tree = PartTree::new(&nodes);
+        let open = tree.leaves.iter().map(|&(from, to)| {
+            OpenGroup::new(points, &costs, &order[from as usize..to as usize], &|p| {
+                summary(points.rows(p))
+            })
         });
-        let live: Vec<Live> = live.collect();
+        let open: Vec<OpenGroup> = open.collect();
         progress.step("merging", None);
-        let mut merging = Merging::new(live, &lines, &tree, self.merge_search);
+        let mut merging = Merging::new(open, &costs, &tree, self.merge_search);
         merging.run(enough);
         let groups = merging.into_groups();
         (tree, groups)
     }
 }
 
-/// The rows of a group.
-fn rows_of(points: &Points, group: &Live) -> Vec<u32> {
+/// Returns the rows of a group.
+fn rows_of(points: &Points, group: &OpenGroup) -> Vec<u32> {
     group.points.iter().flat_map(|&point| points.rows(point)).copied().collect()
 }
 
-/// The rows of the population that the cells of a group cover.
-fn covered(data: &Dataset, population: &Population, points: &Points, group: &Live) -> Vec<u32> {
-    let values = |line: usize| {
+/// Returns the rows of the population that the cells of a group cover.
+fn covered(
+    data: &Dataset,
+    population: &Population,
+    points: &Points,
+    group: &OpenGroup,
+) -> Vec<u32> {
+    let values = |q: usize| {
         let mut codes: Vec<Code> =
-            group.points.iter().map(|&point| Code(points.codes(point)[line])).collect();
+            group.points.iter().map(|&point| Code(points.codes(point)[q])).collect();
         codes.sort_unstable();
         codes.dedup();
         codes
@@ -141,11 +155,11 @@ fn covered(data: &Dataset, population: &Population, points: &Points, group: &Liv
 }
 
 impl Algorithm for TopDown {
-    /// Two groups may have the same cells.
     fn weighs(&self) -> bool {
         true
     }
 
+    /// Two groups may have the same cells.
     fn needs_merging(&self) -> bool {
         true
     }
@@ -161,21 +175,15 @@ impl Algorithm for TopDown {
         _: u64,
         progress: &dyn Progress,
     ) -> Result<Partition> {
-        let whole = data.whole();
-        if let Some(verdict) = models.iter().map(|m| m.admits(&whole)).find(|verdict| !verdict.holds) {
-            let Verdict { what, have, need, .. } = verdict;
-            return Err(Error::unsatisfiable(format!(
-                "`top-down` parts a table that keeps its promises as a whole, and of this one the {what} is {have:.6}, \
-                 where {need:.6} is needed"
-            ))
-            .help("ask for less"));
-        }
-        let asks = |m: &dyn BoundModel| crate::asks_more(m) && m.looks_at().is_none();
-        let population = data.population().filter(|_| models.iter().any(|model| asks(&**model)));
-        let least = crate::fewest_records(models);
+        require_valid_whole(CARD.name, data, models)?;
+        let needs_population =
+            |m: &dyn BoundModel| crate::exceeds_counting(m) && m.sensitive_column().is_none();
+        let population =
+            data.population().filter(|_| models.iter().any(|m| needs_population(&**m)));
+        let min_records = crate::fewest_records(models);
         let counted = models.iter().all(|model| model.least_records().is_some());
         let rows: Vec<u32> = (0..data.rows() as u32).collect();
-        progress.step("parting", Some(rows.len() as u64));
+        progress.step("splitting", Some(rows.len() as u64));
         let points = Points::new(data, &rows, &|_| true);
         let summary = |rows: &[u32]| {
             if !counted {
@@ -184,7 +192,7 @@ impl Algorithm for TopDown {
             let records = rows.iter().map(|&row| data.weight(row as usize)).sum();
             GroupSummary { records, ..GroupSummary::default() }
         };
-        let enough = |group: &Live| {
+        let enough = |group: &OpenGroup| {
             let Some(population) = population else {
                 return models.iter().all(|model| model.admits(&group.summary).holds);
             };
@@ -192,9 +200,9 @@ impl Algorithm for TopDown {
             let summary = GroupSummary { population: people, ..group.summary.clone() };
             models.iter().all(|model| model.admits(&summary).holds)
         };
-        let (_, groups) = self.clusters(data, &points, least, &summary, &enough, progress);
+        let (_, groups) = self.clusters(data, &points, min_records, &summary, &enough, progress);
         if let Some(population) = population {
-            outside(data, population, &points, &groups, models)?;
+            require_covered(data, population, &points, &groups, models)?;
         }
         let mut partition = Partition::new(data.quasi().len(), data.rows());
         for group in &groups {
@@ -206,29 +214,35 @@ impl Algorithm for TopDown {
     }
 }
 
-/// Refuses groups that leave people uncovered of whom a model promises something.
-fn outside(
+/// Returns an error if no group covers some people and a model does not admit that.
+fn require_covered(
     data: &Dataset,
     population: &Population,
     points: &Points,
-    groups: &[Live],
+    groups: &[OpenGroup],
     models: &[Box<dyn BoundModel>],
 ) -> Result<()> {
     let mut reached = vec![false; population.rows()];
     for group in groups {
-        covered(data, population, points, group).iter().for_each(|&row| reached[row as usize] = true);
+        covered(data, population, points, group)
+            .iter()
+            .for_each(|&row| reached[row as usize] = true);
     }
     let left = (0..population.rows() as u32).filter(|&row| !reached[row as usize]);
     let people = left.map(|row| population.weight(row)).sum();
-    let nobody = GroupSummary { population: people, ..GroupSummary::empty(data.sensitive().len()) };
-    let broken = models.iter().any(|model| {
-        model.looks_at().is_none() && crate::asks_more(&**model) && !model.admits(&nobody).holds
+    let uncovered =
+        GroupSummary { population: people, ..GroupSummary::empty(data.sensitive().len()) };
+    let violated = models.iter().any(|model| {
+        model.sensitive_column().is_none()
+            && crate::exceeds_counting(&**model)
+            && !model.admits(&uncovered).holds
     });
-    if people > 0 && broken {
+    if people > 0 && violated {
         return Err(Error::unsatisfiable(format!(
-            "`top-down` leaves {people} people of the population without a box that covers them, and something is promised of them"
+            "no group of `top-down` covers {people} people of the population, which violates a \
+             model"
         ))
-        .help("`mondrian` can keep everybody covered")
+        .help("`mondrian` can cover the whole population")
         .at("name"));
     }
     Ok(())
@@ -244,9 +258,11 @@ impl JoinAlgorithm for TopDown {
     ) -> Result<Grouping> {
         let points = Points::new(data, rows, &|row| rules.is_microdata(row));
         let none = |_: &[u32]| GroupSummary::default();
-        // Groups of external rows alone may merge with others and need not stand.
-        let enough = |group: &Live| group.records >= rules.least() || group.own == 0;
-        let (tree, mut groups) = self.clusters(data, &points, rules.least(), &none, &enough, progress);
+        // Groups that contain only external rows are not published, so they need not be large
+        // enough.
+        let enough = |group: &OpenGroup| group.records >= rules.least() || group.own == 0;
+        let (tree, mut groups) =
+            self.clusters(data, &points, rules.least(), &none, &enough, progress);
         groups.retain(|group| group.own > 0);
         let mut grouping = Grouping::default();
         let mut summaries = Vec::with_capacity(groups.len());
@@ -257,7 +273,8 @@ impl JoinAlgorithm for TopDown {
             grouping.ends.push(grouping.rows.len());
         }
         let anchors: Vec<u32> = groups.iter().map(|group| group.anchor).collect();
-        grouping.starts = tree.sensitive_groups(&anchors, &summaries, &|summary| rules.admits(summary));
+        grouping.starts =
+            tree.sensitive_groups(&anchors, &summaries, &|summary| rules.admits(summary));
         Ok(grouping)
     }
 }

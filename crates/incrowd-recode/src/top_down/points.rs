@@ -1,4 +1,4 @@
-//! Distinct combinations of quasi-identifiers with the rows that have them, in canonical order.
+//! Distinct combinations of quasi-identifiers with their rows, in canonical order.
 
 use incrowd_core::Dataset;
 
@@ -7,9 +7,9 @@ use incrowd_core::Dataset;
 pub(super) struct Points {
     pub(super) width: usize,
     codes: Vec<u32>,
-    /// How many records have each point.
+    /// The number of records of each point.
     pub(super) records: Vec<u64>,
-    /// How many of them count as loss: the microdata, or all.
+    /// The number of these records that count as loss: the microdata, or all.
     pub(super) own: Vec<u64>,
     rows: Vec<u32>,
     ends: Vec<u32>,
@@ -20,16 +20,17 @@ impl Points {
         let width = data.quasi().len();
         let codes_of = |row: &u32| data.quasi_codes(*row as usize);
         let mut rows = rows.to_vec();
-        // The number of a row depends on who read what first, so it decides nothing but the order among alike points.
+        // Row numbers depend on the order in which threads read the table, so they only order the
+        // rows of one point.
         rows.sort_unstable_by(|a, b| codes_of(a).cmp(codes_of(b)).then(a.cmp(b)));
         let (codes, records, own) = (Vec::new(), Vec::new(), Vec::new());
         let mut points = Points { width, codes, records, own, rows: Vec::new(), ends: Vec::new() };
         let mut end = 0;
         for alike in rows.chunk_by(|a, b| codes_of(a) == codes_of(b)) {
-            let weight = |row: &u32| data.weight(*row as usize);
+            let count = |row: &u32| data.weight(*row as usize);
             points.codes.extend_from_slice(codes_of(&alike[0]));
-            points.records.push(alike.iter().map(weight).sum());
-            points.own.push(alike.iter().filter(|row| is_own(**row)).map(weight).sum());
+            points.records.push(alike.iter().map(count).sum());
+            points.own.push(alike.iter().filter(|row| is_own(**row)).map(count).sum());
             end += alike.len() as u32;
             points.ends.push(end);
         }
@@ -37,9 +38,9 @@ impl Points {
         points
     }
 
-    /// A point for each of these, alike or not; the first `own` count as loss.
+    /// Creates one point for each of these, equal or not. The first `own` count as loss.
     #[cfg(test)]
-    pub(super) fn one_by_one(codes: &[Vec<u32>], own: usize) -> Points {
+    pub(super) fn of_codes(codes: &[Vec<u32>], own: usize) -> Points {
         let count = codes.len() as u32;
         Points {
             width: codes[0].len(),

@@ -1,35 +1,38 @@
-//! The tree of parts: which groups are near each other.
+//! The tree of divisions, which determines the groups near a group.
 
 use incrowd_core::GroupSummary;
 
 use super::split::Range;
 
-/// A node of the tree by its leaves.
+/// A node of the tree.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    /// Its leaves, from and to.
+struct TreeNode {
+    /// The range of its leaves.
     leaves: (u32, u32),
-    /// The node above; the root has itself.
+    /// Its parent. The root is its own parent.
     parent: u32,
-    /// Its second child; the first follows the node. 0 if it is a leaf.
+    /// Its second child. The first child follows the node. 0 for a leaf.
     second: u32,
 }
 
-/// The tree, parents before their children.
+/// The tree. Parents come before their children.
 #[derive(Debug)]
-pub(super) struct Tree {
-    nodes: Vec<Node>,
+pub(super) struct PartTree {
+    nodes: Vec<TreeNode>,
     /// The points of each leaf.
     pub(super) leaves: Vec<Range>,
     /// The node of each leaf.
     node_of: Vec<u32>,
 }
 
-impl Tree {
-    /// Reads the tree off its nodes, each the range of its points, parents before their children.
-    pub(super) fn new(ranges: &[Range]) -> Tree {
-        let mut tree =
-            Tree { nodes: Vec::with_capacity(ranges.len()), leaves: Vec::new(), node_of: Vec::new() };
+impl PartTree {
+    /// Builds the tree from the point ranges of its nodes, parents before their children.
+    pub(super) fn new(ranges: &[Range]) -> PartTree {
+        let mut tree = PartTree {
+            nodes: Vec::with_capacity(ranges.len()),
+            leaves: Vec::new(),
+            node_of: Vec::new(),
+        };
         let mut open: Vec<u32> = Vec::new();
         for (i, &range) in ranges.iter().enumerate() {
             while open.last().is_some_and(|&above| ranges[above as usize].1 <= range.0) {
@@ -40,7 +43,7 @@ impl Tree {
                 tree.nodes[parent as usize].second = i as u32;
             }
             let first = tree.leaves.len() as u32;
-            tree.nodes.push(Node { leaves: (first, first), parent, second: 0 });
+            tree.nodes.push(TreeNode { leaves: (first, first), parent, second: 0 });
             let is_leaf = ranges.get(i + 1).is_none_or(|next| next.0 >= range.1);
             if is_leaf {
                 tree.leaves.push(range);
@@ -60,8 +63,8 @@ impl Tree {
         }
     }
 
-    /// The leaves below the lowest node above a leaf for which `wide` says yes, else all.
-    pub(super) fn around(&self, leaf: u32, wide: impl Fn((u32, u32)) -> bool) -> (u32, u32) {
+    /// Returns the leaves of the lowest ancestor of a leaf for which `wide` is true, or all leaves.
+    pub(super) fn enclosing(&self, leaf: u32, wide: impl Fn((u32, u32)) -> bool) -> (u32, u32) {
         let mut at = self.node_of[leaf as usize];
         loop {
             let node = self.nodes[at as usize];
@@ -72,8 +75,9 @@ impl Tree {
         }
     }
 
-    /// Which groups begin a sensitive group. `anchors` are the leaves at which the groups stand, ascending, `summaries` their
-    /// microdata. A node is passed through if both children that have groups are admitted, else everything below it is one.
+    /// Returns which groups start a sensitive group. `anchors` are the leaves of the groups,
+    /// ascending, and `summaries` their microdata. A node is divided if all its children with
+    /// groups are admitted. Otherwise all groups below it form one sensitive group.
     pub(super) fn sensitive_groups(
         &self,
         anchors: &[u32],

@@ -1,15 +1,15 @@
-//! The least loss of a small table, exactly. Records of one row may stand in different groups.
+//! The exact least loss of a small table. Records of one row may be in different groups.
 
 use incrowd_core::{Code, Dataset};
 use incrowd_recode::ascent::Metric;
 
-/// One row of codes for every record.
+/// Returns one row of codes for every record.
 fn people(data: &Dataset) -> Vec<Vec<u32>> {
     let row = |row: usize| vec![data.quasi_codes(row).to_vec(); data.weight(row) as usize];
     (0..data.rows()).flat_map(row).collect()
 }
 
-/// What the group's records cost together.
+/// Returns the total loss of a group's records.
 fn cost(data: &Dataset, group: &[&Vec<u32>], metric: Metric) -> f64 {
     let column = |q: usize| {
         let domain = &data.quasi()[q].domain;
@@ -37,11 +37,11 @@ struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    /// Puts the next person into every group there is and into a new one.
+    /// Tries the next person in every group and in a new one.
     fn place(&mut self, next: usize, groups: &mut Vec<Vec<&'a Vec<u32>>>) {
         let lacking: usize = groups.iter().map(|group| self.k.saturating_sub(group.len())).sum();
         let so_far: f64 = groups.iter().map(|group| cost(self.data, group, self.metric)).sum();
-        // A group only gets dearer, and those that lack people need them.
+        // The loss of a group only grows, and groups that are too small need the remaining people.
         if self.prune && (so_far >= self.best || lacking > self.people.len() - next) {
             return;
         }
@@ -65,17 +65,18 @@ impl<'a> Solver<'a> {
 
 fn solve(data: &Dataset, k: u64, metric: Metric, prune: bool) -> f64 {
     let people = people(data);
-    let mut solver = Solver { data, people: &people, k: k as usize, metric, prune, best: f64::INFINITY };
+    let mut solver =
+        Solver { data, people: &people, k: k as usize, metric, prune, best: f64::INFINITY };
     solver.place(0, &mut Vec::new());
     solver.best / (people.len() * data.quasi().len()) as f64
 }
 
-/// By branch and bound.
+/// Computes the least loss by branch and bound.
 pub(crate) fn least_loss(data: &Dataset, k: u64, metric: Metric) -> f64 {
     solve(data, k, metric, true)
 }
 
-/// By going through all partitions.
+/// Computes the least loss by enumerating all partitions.
 pub(crate) fn brute_force(data: &Dataset, k: u64, metric: Metric) -> f64 {
     solve(data, k, metric, false)
 }

@@ -1,4 +1,4 @@
-//! Ascent against an exact solver on small tables, and what must hold of it on any.
+//! Ascent: comparison with an exact solver on small tables, and properties on all tables.
 
 #[path = "../mondrian/common.rs"]
 #[allow(dead_code, unreachable_pub)]
@@ -23,7 +23,9 @@ fn specs() -> [ColumnSpec; 4] {
     [
         ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() },
         tree(
-            "north = ['oslo', 'bergen']\nsouth = { west = ['nice', 'pau'], east = ['rome'] }\nmoon = ['moon']",
+            "north = ['oslo', 'bergen']\n\
+             south = { west = ['nice', 'pau'], east = ['rome'] }\n\
+             moon = ['moon']",
         ),
         ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
         ColumnSpec { kind: Some(Kind::Text), labels: Labels::Star, ..ColumnSpec::default() },
@@ -32,8 +34,8 @@ fn specs() -> [ColumnSpec; 4] {
 
 fn records(most: usize) -> impl Strategy<Value = Vec<Vec<String>>> {
     let age = (0u32..12).prop_map(|age| (20 + age * age / 3).to_string());
-    let city =
-        prop::sample::select(vec!["oslo", "bergen", "nice", "pau", "rome", "moon"]).prop_map(str::to_owned);
+    let city = prop::sample::select(vec!["oslo", "bergen", "nice", "pau", "rome", "moon"])
+        .prop_map(str::to_owned);
     let job = prop::sample::select(vec!["a", "b", "c"]).prop_map(str::to_owned);
     let team = prop::sample::select(vec!["x", "y"]).prop_map(str::to_owned);
     let disease = prop::sample::select(vec!["flu", "cold", "gout"]).prop_map(str::to_owned);
@@ -41,13 +43,14 @@ fn records(most: usize) -> impl Strategy<Value = Vec<Vec<String>>> {
     prop::collection::vec(record, 1..most)
 }
 
-/// The mean loss of a cell, from the published labels.
+/// Returns the mean loss of a cell, computed from the published labels.
 pub(crate) fn loss(data: &Dataset, groups: &[Vec<usize>], metric: Metric) -> f64 {
     let mut sum = 0.0;
     for rows in groups {
         let records: u64 = rows.iter().map(|&row| data.weight(row)).sum();
         for (q, quasi) in data.quasi().iter().enumerate() {
-            let mut codes: Vec<Code> = rows.iter().map(|&row| Code(data.quasi_codes(row)[q])).collect();
+            let mut codes: Vec<Code> =
+                rows.iter().map(|&row| Code(data.quasi_codes(row)[q])).collect();
             codes.sort_unstable();
             codes.dedup();
             let domain = &quasi.domain;
@@ -57,7 +60,11 @@ pub(crate) fn loss(data: &Dataset, groups: &[Vec<usize>], metric: Metric) -> f64
                 domain.label(codes[0], codes[codes.len() - 1])
             };
             let cell = domain.read(&label).unwrap();
-            let price = if metric == Metric::Ncp { domain.cell_ncp(&cell) } else { domain.cell_loss(&cell) };
+            let price = if metric == Metric::Ncp {
+                domain.cell_ncp(&cell)
+            } else {
+                domain.cell_loss(&cell)
+            };
             sum += records as f64 * price;
         }
     }
@@ -81,11 +88,17 @@ fn models(data: &Dataset, which: usize, k: u64) -> Vec<Box<dyn BoundModel>> {
     };
     match which {
         0 => k_anonymity(k, data),
-        1 => vec![promise("p-sensitive", &[("p", Value::Integer(2)), ("k", Value::Integer(k as i64))])],
+        1 => vec![promise(
+            "p-sensitive",
+            &[("p", Value::Integer(2)), ("k", Value::Integer(k as i64))],
+        )],
         2 => vec![promise("t-closeness", &[("t", Value::Real(0.3))])],
         _ => vec![
             promise("k-anonymity", &[("k", Value::Integer(k as i64))]),
-            promise("l-diversity", &[("l", Value::Integer(2)), ("kind", Value::Word("entropy".into()))]),
+            promise(
+                "l-diversity",
+                &[("l", Value::Integer(2)), ("kind", Value::Word("entropy".into()))],
+            ),
         ],
     }
 }
@@ -94,8 +107,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn every_group_keeps_the_promises_and_effort_never_hurts(
-        records in records(60), which in 0usize..4, k in 1u64..6, ncp in any::<bool>(), share in prop_oneof![Just(0.0), 0.0..0.3],
+    fn every_group_satisfies_the_models_and_more_effort_never_increases_the_loss(
+        records in records(60),
+        which in 0usize..4,
+        k in 1u64..6,
+        ncp in any::<bool>(),
+        share in prop_oneof![Just(0.0), 0.0..0.3],
     ) {
         let data = table(&NAMES, &records, &specs());
         let models = models(&data, which, k);
@@ -104,7 +121,8 @@ proptest! {
         let possible = models.iter().all(|model| model.admits(&data.whole()).holds);
         let mut last = f64::INFINITY;
         for effort in [Effort::Fast, Effort::Balanced, Effort::Best] {
-            let made = Ascent { effort, metric, seconds: None }.recode(&data, &models, limit, &Silent);
+            let ascent = Ascent { effort, metric, seconds: None };
+            let made = ascent.recode(&data, &models, limit, &Silent);
             if !possible {
                 if limit == 0 {
                     prop_assert!(made.is_err());
@@ -117,11 +135,15 @@ proptest! {
             prop_assert!(data.records() - published <= limit);
             for (group, rows) in groups.iter().enumerate() {
                 let mut summary = GroupSummary::empty(1);
-                rows.iter().for_each(|&row| summary.add(data.weight(row), data.sensitive_codes(row)));
+                for &row in rows {
+                    summary.add(data.weight(row), data.sensitive_codes(row));
+                }
                 prop_assert!(models.iter().all(|model| model.admits(&summary).holds));
                 for (q, span) in partition.spans(GroupId(group as u32)).iter().enumerate() {
-                    let codes = rows.iter().map(|&row| data.quasi_codes(row)[q]);
-                    prop_assert_eq!((span.lo.0, span.hi.0), (codes.clone().min().unwrap(), codes.max().unwrap()));
+                    let codes: Vec<u32> =
+                        rows.iter().map(|&row| data.quasi_codes(row)[q]).collect();
+                    prop_assert_eq!(Some(span.lo.0), codes.iter().copied().min());
+                    prop_assert_eq!(Some(span.hi.0), codes.iter().copied().max());
                 }
             }
             if limit == 0 {
@@ -133,8 +155,12 @@ proptest! {
     }
 
     #[test]
-    fn auto_never_loses_more_than_mondrian_and_always_finds_the_same(
-        records in records(80), which in 0usize..4, k in 1u64..6, ncp in any::<bool>(), share in prop_oneof![Just(0.0), 0.0..0.3],
+    fn auto_never_loses_more_than_mondrian_and_is_deterministic(
+        records in records(80),
+        which in 0usize..4,
+        k in 1u64..6,
+        ncp in any::<bool>(),
+        share in prop_oneof![Just(0.0), 0.0..0.3],
     ) {
         let data = table(&NAMES, &records, &specs());
         let models = models(&data, which, k);
@@ -145,7 +171,9 @@ proptest! {
         prop_assert_eq!(made.is_ok(), mondrian.is_ok());
         let (Ok(made), Ok(mondrian)) = (made, mondrian) else { return Ok(()) };
         let groups = members(&data, &made.partition);
-        let published = |groups: &[Vec<usize>]| groups.iter().flatten().map(|&row| data.weight(row)).sum::<u64>();
+        let published = |groups: &[Vec<usize>]| {
+            groups.iter().flatten().map(|&row| data.weight(row)).sum::<u64>()
+        };
         prop_assert!(data.records() - published(&groups) <= limit);
         for (group, rows) in groups.iter().enumerate() {
             let mut summary = GroupSummary::empty(1);
@@ -157,28 +185,29 @@ proptest! {
                 prop_assert_eq!(Some(span.hi.0), codes.iter().copied().max());
             }
         }
-        // A suppressed record loses all of its cells.
+        // A suppressed record has the full loss in every cell.
         let whole = |groups: &[Vec<usize>]| {
-            let lost = data.records() - published(groups);
-            loss(&data, groups, metric) + lost as f64 / data.records() as f64
+            let suppressed = data.records() - published(groups);
+            loss(&data, groups, metric) + suppressed as f64 / data.records() as f64
         };
         let (have, most) = (whole(&groups), whole(&members(&data, &mondrian)));
         prop_assert!(have <= most + 1e-6, "{} {}", have, most);
         let report = made.report_as::<AutoReport>().unwrap();
         prop_assert!((report.loss - have).abs() < 1e-5, "{} {}", report.loss, have);
 
-        // Neither the order of the records nor the threads show.
-        let mut turned = records.clone();
-        turned.reverse();
-        let again = table(&NAMES, &turned, &specs());
+        // The result depends neither on the order of the records nor on the number of threads.
+        let mut reversed = records.clone();
+        reversed.reverse();
+        let again = table(&NAMES, &reversed, &specs());
         let models = self::models(&again, which, k);
-        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let other = alone.install(|| Auto::least(metric).recode(&again, &models, limit, &Silent)).unwrap();
+        let single = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let auto = Auto::least(metric);
+        let other = single.install(|| auto.recode(&again, &models, limit, &Silent)).unwrap();
         prop_assert_eq!(members(&again, &other), groups);
     }
 
     #[test]
-    fn the_bound_is_below_the_optimum_and_the_optimum_below_the_answer(
+    fn the_bound_is_below_the_optimum_and_the_optimum_below_the_result(
         records in records(10), k in 1u64..5, ncp in any::<bool>(),
     ) {
         let data = table(&NAMES, &records, &specs());
@@ -194,7 +223,7 @@ proptest! {
         prop_assert!(reached >= optimum - 1e-9, "{} {}", reached, optimum);
     }
 
-    /// The exact solver prunes; going through all partitions does not.
+    /// The exact solver prunes; the enumeration of all partitions does not.
     #[test]
     fn the_exact_solver_agrees_with_brute_force(records in records(8), k in 1u64..4) {
         let data = table(&NAMES, &records, &specs());
@@ -204,9 +233,9 @@ proptest! {
     }
 }
 
-/// How far from the optimum, over many small tables: a figure, not a promise.
+/// The distance from the optimum over many small tables, as a measurement.
 #[test]
-fn small_tables_come_near_the_optimum() {
+fn losses_of_small_tables_are_near_the_optimum() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
@@ -218,7 +247,9 @@ fn small_tables_come_near_the_optimum() {
             continue;
         }
         let models = k_anonymity(2, &data);
-        let of = |partition: &Partition| loss(&data, &members(&data, partition), Metric::InformationLoss);
+        let of = |partition: &Partition| {
+            loss(&data, &members(&data, partition), Metric::InformationLoss)
+        };
         let best = Ascent { effort: Effort::Best, metric: Metric::InformationLoss, seconds: None };
         optimum += exact::least_loss(&data, 2, Metric::InformationLoss);
         ascent += of(&best.recode(&data, &models, 0, &Silent).unwrap());
@@ -226,7 +257,10 @@ fn small_tables_come_near_the_optimum() {
         mondrian += of(&Mondrian::default().recode(&data, &models, 0, &Silent).unwrap());
     }
     let [ascent, auto, mondrian] = [ascent, auto, mondrian].map(|loss: f64| loss / optimum);
-    println!("mean loss beside the optimum: ascent {ascent:.3}, auto {auto:.3}, mondrian {mondrian:.3}");
+    println!(
+        "mean loss relative to the optimum: ascent {ascent:.3}, auto {auto:.3}, \
+         mondrian {mondrian:.3}"
+    );
     assert!(ascent >= 1.0 && ascent < mondrian, "{ascent} {mondrian}");
     assert!((1.0..1.25).contains(&auto), "{auto}");
 }

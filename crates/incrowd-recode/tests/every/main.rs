@@ -1,4 +1,4 @@
-//! What every algorithm on the list owes its caller, on random tables, without being named here.
+//! Requirements of all algorithms of the list, on random tables.
 
 #[path = "../mondrian/common.rs"]
 #[allow(dead_code, unreachable_pub)]
@@ -7,7 +7,8 @@ mod common;
 use common::{table, tree};
 use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{
-    ColumnSpec, Dataset, Fault, GroupId, GroupSummary, Kind, Param, ParamKind, Partition, Plan, Silent, Value,
+    ColumnSpec, Dataset, Fault, GroupId, GroupSummary, Kind, Param, ParamKind, Partition, Plan,
+    Silent, Value,
 };
 use incrowd_recode::{ALGORITHMS, AlgorithmReport, Card, Method, Outcome, Recoding};
 use proptest::prelude::*;
@@ -24,15 +25,16 @@ fn specs() -> [ColumnSpec; 3] {
 
 fn records() -> impl Strategy<Value = Vec<Vec<String>>> {
     let age = (0u32..9).prop_map(|age| (20 + age * age).to_string());
-    let city = prop::sample::select(vec!["oslo", "bergen", "nice", "pau", "rome"]).prop_map(str::to_owned);
+    let city =
+        prop::sample::select(vec!["oslo", "bergen", "nice", "pau", "rome"]).prop_map(str::to_owned);
     let job = prop::sample::select(vec!["a", "b", "c"]).prop_map(str::to_owned);
     let disease = prop::sample::select(vec!["1", "2", "30"]).prop_map(str::to_owned);
     let record = (age, city, job, disease).prop_map(|(a, c, j, d)| vec![a, c, j, d]);
     prop::collection::vec(record, 1..40)
 }
 
-/// A modest value of a parameter that must be given.
-fn modest(param: &Param) -> Value {
+/// Returns a moderate value of a parameter without a default.
+fn moderate(param: &Param) -> Value {
     match param.kind {
         ParamKind::Count(least) => Value::Integer(least.max(2) as i64),
         ParamKind::Number(lo, hi) => Value::Real((lo + 1.0).min((lo + hi) / 2.0)),
@@ -43,15 +45,17 @@ fn modest(param: &Param) -> Value {
     }
 }
 
-/// The algorithm as it is by default; none if it makes two linked tables, which have no groups of cells.
+/// Returns the algorithm with its default parameters. `None` if it publishes two linked tables,
+/// which have no groups of cells.
 fn method(card: &Card) -> Option<Method> {
     let required = card.params.iter().filter(|param| param.default.is_none());
     let method =
-        Method::new(card.name, required.map(|param| (param.name.to_owned(), modest(param)))).unwrap();
+        Method::new(card.name, required.map(|param| (param.name.to_owned(), moderate(param))))
+            .unwrap();
     method.algorithm.linked().is_none().then_some(method)
 }
 
-/// One promise about sizes, one about values, and one about outliers, as far as the algorithm takes them.
+/// Returns a model of sizes, one of values and one of outliers, if the algorithm supports them.
 fn promises(method: &Method, k: i64) -> Vec<Promise> {
     let number = |name: &str, n: i64| (name.to_owned(), Value::Integer(n));
     let on = || ("on".to_owned(), Value::Word("disease".to_owned()));
@@ -75,7 +79,7 @@ fn members(data: &Dataset, partition: &Partition) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Every model admits every group, its spans cover its rows, and what is published of it covers them too.
+/// Every model admits every group, and the spans and cells of a group cover its rows.
 fn check(
     data: &Dataset,
     made: &Recoding,
@@ -93,27 +97,39 @@ fn check(
         let mut summary = GroupSummary::empty(1);
         rows.iter().for_each(|&row| summary.add(data.weight(row), data.sensitive_codes(row)));
         prop_assert!(summary.records > 0, "{name} made an empty group");
-        prop_assert!(models.iter().all(|m| m.admits(&summary).holds), "{name} made a group no model admits");
+        prop_assert!(
+            models.iter().all(|m| m.admits(&summary).holds),
+            "{name} made a group that a model does not admit"
+        );
         for (q, quasi) in data.quasi().iter().enumerate() {
-            let cell = quasi.domain.read(plan.text(group, q)).expect("what is published can be read");
+            let cell = quasi.domain.read(plan.text(group, q)).expect("published cells can be read");
             for &row in rows {
                 let code = incrowd_core::Code(data.quasi_codes(row)[q]);
                 let span = made.partition.spans(group)[q];
-                prop_assert!(span.lo <= code && code <= span.hi, "{name}: a span leaves out a row");
-                prop_assert!(quasi.domain.covers(&cell, code), "{name}: a cell leaves out a value");
+                let covers = span.lo <= code && code <= span.hi;
+                prop_assert!(covers, "{name}: a span does not cover a row");
+                let covers = quasi.domain.covers(&cell, code);
+                prop_assert!(covers, "{name}: a cell does not cover a value");
             }
         }
     }
     Ok(())
 }
 
-/// A report has a key of its own, and something to say in both forms.
-fn check_report(report: &dyn AlgorithmReport, data: &Dataset, name: &str) -> Result<(), TestCaseError> {
+/// A report has a valid key, and content in both forms.
+fn check_report(
+    report: &dyn AlgorithmReport,
+    data: &Dataset,
+    name: &str,
+) -> Result<(), TestCaseError> {
     let plain = |c: char| c.is_ascii_lowercase() || c == '_';
-    prop_assert!(report.name().chars().all(plain), "{name}: `{}` is no key", report.name());
-    prop_assert!(report.to_json().as_object().is_some_and(|all| !all.is_empty()), "{name} reports nothing");
+    prop_assert!(report.name().chars().all(plain), "{name}: `{}` is not a key", report.name());
+    prop_assert!(
+        report.to_json().as_object().is_some_and(|all| !all.is_empty()),
+        "{name} has an empty report"
+    );
     let outcome = Outcome { records: data.records(), suppressed: 0 };
-    prop_assert!(!report.to_text(outcome).is_empty(), "{name} has nothing to read");
+    prop_assert!(!report.to_text(outcome).is_empty(), "{name} has a report without text");
     Ok(())
 }
 
@@ -121,26 +137,38 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn every_algorithm_on_the_list_keeps_its_word(records in records(), k in 1i64..5, share in 0u64..3) {
+    fn every_algorithm_satisfies_the_models(
+        records in records(),
+        k in 1i64..5,
+        share in 0u64..3,
+    ) {
         for card in ALGORITHMS {
             let Some(method) = method(card) else { continue };
             let data = method.algorithm.prepare(table(&NAMES, &records, &specs())).unwrap();
             let promises = promises(&method, k);
-            let bound: incrowd_core::Result<Vec<_>> = promises.iter().map(|p| p.bind_for_release(&data)).collect();
-            // Then nobody can keep them.
+            let bound: incrowd_core::Result<Vec<_>> =
+                promises.iter().map(|p| p.bind_for_release(&data)).collect();
+            // If a model cannot be bound, no algorithm can satisfy it.
             let Ok(bound) = bound else { continue };
-            let made = method.algorithm.recode_and_report(&data, &bound, share * data.records() / 4, &Silent);
+            let suppressible = share * data.records() / 4;
+            let made = method.algorithm.recode_and_report(&data, &bound, suppressible, &Silent);
             match made {
                 Ok(made) => {
-                    // Where outliers must hide, the corners of a group decide too, and those are tested apart.
-                    let judged = promises.iter().zip(&bound).filter(|(p, _)| p.name() != "plain-k-anonymity");
-                    let judged: Vec<&dyn BoundModel> = judged.map(|(_, bound)| &**bound).collect();
-                    check(&data, &made, &judged, card.name)?;
+                    // plain-k-anonymity also depends on the corners of groups, which other tests
+                    // cover.
+                    let checked = promises.iter().zip(&bound);
+                    let checked = checked.filter(|(p, _)| p.name() != "plain-k-anonymity");
+                    let checked: Vec<&dyn BoundModel> =
+                        checked.map(|(_, bound)| &**bound).collect();
+                    check(&data, &made, &checked, card.name)?;
                     if let Some(report) = &made.report {
                         check_report(&**report, &data, card.name)?;
                     }
                 }
-                Err(error) => prop_assert_eq!(error.fault(), Fault::Unsatisfiable, "{}: {}", card.name, error),
+                Err(error) => {
+                    let fault = error.fault();
+                    prop_assert_eq!(fault, Fault::Unsatisfiable, "{}: {}", card.name, error);
+                }
             }
         }
     }

@@ -1,10 +1,11 @@
-//! Expansion: the paper's table, random tables whose best grouping is known, and what every release by expansion owes.
+//! Expansion: the paper's table, random tables with a known optimum, and requirements of all
+//! releases.
 
 use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::outlier::Standing;
 use incrowd_core::{
-    ColumnSpec, Dataset, Extent, Fault, Folded, GroupId, GroupSummary, HierarchySpec, Kind, Partition,
-    Region, SensitiveSpec, Silent, Value,
+    ColumnSpec, Dataset, Extent, Fault, Folded, GroupId, GroupSummary, HierarchySpec, Kind,
+    Partition, Region, SensitiveSpec, Silent, Value,
 };
 use incrowd_recode::expansion::ExpansionReport;
 use incrowd_recode::{Method, Recoding};
@@ -28,15 +29,19 @@ fn encode(config: &Json, data: &[&Json]) -> Dataset {
     let spec = |q: &Json| match q["hierarchy"].as_array() {
         None => ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() },
         Some(paths) => {
-            let line = |path: &Json| list(path).iter().map(text).collect::<Vec<_>>().join(";") + "\n";
-            let hierarchy = HierarchySpec::Arx { name: "h".into(), text: paths.iter().map(line).collect() };
+            let line =
+                |path: &Json| list(path).iter().map(text).collect::<Vec<_>>().join(";") + "\n";
+            let hierarchy =
+                HierarchySpec::Arx { name: "h".into(), text: paths.iter().map(line).collect() };
             ColumnSpec { hierarchy: Some(hierarchy), ..ColumnSpec::default() }
         }
     };
     let specs: Vec<ColumnSpec> = quasi.iter().map(spec).collect();
-    let records = data.iter().map(|record| names.iter().map(|name| Some(text(&record[*name]))).collect());
+    let records =
+        data.iter().map(|record| names.iter().map(|name| Some(text(&record[*name]))).collect());
     let folded = Folded::from_records(&names, records, false);
-    Dataset::encode(folded, &specs.iter().collect::<Vec<_>>(), &[&SensitiveSpec::default()], "?").unwrap()
+    Dataset::encode(folded, &specs.iter().collect::<Vec<_>>(), &[&SensitiveSpec::default()], "?")
+        .unwrap()
 }
 
 fn promise(config: &Json) -> Promise {
@@ -63,7 +68,7 @@ fn recode(
     Method::new(name, [seeds]).unwrap().algorithm.recode_and_report(data, models, most, &Silent)
 }
 
-/// The loss of a partition, a row without a group losing everything.
+/// Returns the loss of a partition. A row without a group has the full loss.
 fn loss(data: &Dataset, partition: &Partition) -> f64 {
     let of_group = |group: GroupId| -> f64 {
         let spans = partition.spans(group).iter().zip(data.quasi());
@@ -75,19 +80,33 @@ fn loss(data: &Dataset, partition: &Partition) -> f64 {
             .sum()
     };
     let width = data.quasi().len() as f64;
-    (0..data.rows()).map(|row| data.weight(row) as f64 * partition.group(row).map_or(width, of_group)).sum()
+    (0..data.rows())
+        .map(|row| data.weight(row) as f64 * partition.group(row).map_or(width, of_group))
+        .sum()
 }
 
-/// Every group, as its cells are printed, is admitted; groups that print alike are taken together.
+/// The models admit every group, with the extents of its labels. Groups with equal labels are
+/// merged.
 fn holds(data: &Dataset, partition: &Partition, models: &[Box<dyn BoundModel>]) {
     let label = |group: GroupId| -> Vec<String> {
-        partition.spans(group).iter().zip(data.quasi()).map(|(s, q)| q.domain.label(s.lo, s.hi)).collect()
+        partition
+            .spans(group)
+            .iter()
+            .zip(data.quasi())
+            .map(|(s, q)| q.domain.label(s.lo, s.hi))
+            .collect()
     };
-    let mut groups: std::collections::BTreeMap<Vec<String>, GroupSummary> = std::collections::BTreeMap::new();
+    let mut groups: std::collections::BTreeMap<Vec<String>, GroupSummary> =
+        std::collections::BTreeMap::new();
     for row in 0..data.rows() {
         let Some(group) = partition.group(row) else { continue };
         let spans = partition.spans(group);
-        assert!(spans.iter().zip(data.quasi_codes(row)).all(|(s, &code)| (s.lo.0..=s.hi.0).contains(&code)));
+        assert!(
+            spans
+                .iter()
+                .zip(data.quasi_codes(row))
+                .all(|(s, &code)| (s.lo.0..=s.hi.0).contains(&code))
+        );
         let extents = spans
             .iter()
             .zip(data.quasi())
@@ -102,7 +121,8 @@ fn holds(data: &Dataset, partition: &Partition, models: &[Box<dyn BoundModel>]) 
 
 #[test]
 fn figure_1_is_published_without_bill() {
-    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("plain_fig1_microdata.json")).unwrap();
+    let vectors: Json =
+        serde_json::from_str(incrowd_testing::fixture("plain_fig1_microdata.json")).unwrap();
     let data = encode(&vectors["config"], &list(&vectors["data"]).iter().collect::<Vec<_>>());
     let models = [promise(&vectors["config"]).model.bind(&data).unwrap()];
     for name in METHODS {
@@ -122,8 +142,9 @@ fn figure_1_is_published_without_bill() {
 }
 
 #[test]
-fn random_tables_are_grouped_plainly_and_never_better_than_the_best() {
-    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("plain_random.json")).unwrap();
+fn random_tables_satisfy_the_model_and_are_never_better_than_the_optimum() {
+    let vectors: Json =
+        serde_json::from_str(incrowd_testing::fixture("plain_random.json")).unwrap();
     let (mut made, mut best) = (0, 0);
     for vector in list(&vectors["cases"]) {
         let records: Vec<&Json> = list(&vector["data"]).iter().collect();
@@ -138,11 +159,15 @@ fn random_tables_are_grouped_plainly_and_never_better_than_the_best() {
                     let partition = &recoding.partition;
                     holds(&data, partition, &models);
                     let (loss, optimal) = (loss(&data, partition), optimal.unwrap());
-                    assert!(loss >= optimal - 1e-9, "{name}: {loss} is less than the least, {optimal}");
+                    assert!(
+                        loss >= optimal - 1e-9,
+                        "{name}: {loss} is less than the optimum, {optimal}"
+                    );
                     made += 1;
                     best += usize::from(loss <= optimal + 1e-9);
                     let report: ExpansionReport = recoding.report_as().cloned().unwrap();
-                    let out = report.removed_global + report.removed_local + report.removed_residues;
+                    let out =
+                        report.removed_global + report.removed_local + report.removed_residues;
                     let absent = (0..data.rows()).filter(|&row| partition.group(row).is_none());
                     assert_eq!(out, absent.map(|row| data.weight(row)).sum::<u64>());
                     assert!(out >= report.forced.unwrap().removals());
@@ -152,24 +177,26 @@ fn random_tables_are_grouped_plainly_and_never_better_than_the_best() {
                     let bound = [promise.model.bind(&other).unwrap()];
                     let again = recode(name, &other, &bound, other.records()).unwrap();
                     let same = (self::loss(&other, &again.partition) - loss).abs() < 1e-9;
-                    assert!(same, "the order of records must not show");
+                    assert!(same, "the result depends on the order of the records");
                 }
                 Err(error) => {
                     assert_eq!(error.fault(), Fault::Unsatisfiable, "{error}");
                     assert!(
-                        plain_subsets == 0 || name != "expc-plus" || error.message().contains("no group"),
+                        plain_subsets == 0
+                            || name != "expc-plus"
+                            || error.message().contains("no group"),
                         "{error}"
                     );
                 }
             }
         }
     }
-    eprintln!("{made} releases, {best} of them the best there is");
+    eprintln!("{made} releases, {best} of them optimal");
     assert!(made > 60 && best > 10, "{made} {best}");
 }
 
 #[test]
-fn what_must_leave_is_said_before_anything_is_made() {
+fn records_that_must_be_suppressed_are_reported_before_the_search() {
     // Four people at the corners of a square, none of whom fits into a plain group.
     let config = serde_json::json!({
         "qi": [{ "name": "a" }, { "name": "b" }], "sa": { "name": "s" },
@@ -180,9 +207,13 @@ fn what_must_leave_is_said_before_anything_is_made() {
     let data = encode(&config, &records.iter().collect::<Vec<_>>());
     let models = [promise(&config).model.bind(&data).unwrap()];
     let error = recode("expc-plus", &data, &models, 2).unwrap_err();
-    assert!(error.message().contains("at least 4 of 4 records have to be left out"), "{error}");
+    assert!(error.message().contains("at least 4 of 4 records must be suppressed"), "{error}");
     let error = recode("expc", &data, &models, 4).unwrap_err();
-    assert!(error.message().contains("no group of the 4 records keeps the promises; 4 of them are outliers"));
+    assert!(
+        error
+            .message()
+            .contains("no group of the 4 records satisfies the models; 4 of them are outliers")
+    );
 }
 
 type Row = (u8, u8, u8, u8);
@@ -200,16 +231,18 @@ fn table(rows: &[Row]) -> Dataset {
         false,
     );
     let tree = HierarchySpec::Arx { name: "h".into(), text: "a;A;*\nb;A;*\nc;B;*\nd;B;*\n".into() };
-    let specs = [ColumnSpec::default(), ColumnSpec { hierarchy: Some(tree), ..ColumnSpec::default() }];
+    let specs =
+        [ColumnSpec::default(), ColumnSpec { hierarchy: Some(tree), ..ColumnSpec::default() }];
     Dataset::encode(folded, &specs.each_ref(), &[&SensitiveSpec::default()], "?").unwrap()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]
 
-    /// Whatever the settings, what is made holds, and a release of models without outliers keeps everybody.
+    /// With all settings, the models admit all groups, and a release with models without outliers
+    /// contains all records.
     #[test]
-    fn groups_hold_and_outliers_by_value_alone_never_stay(
+    fn groups_satisfy_the_models_and_global_outliers_are_suppressed(
         rows in prop::collection::vec((0u8..12, 0u8..4, 0u8..8, 1u8..4), 3..40),
         k in 1i64..4,
         p in 10u8..21,
@@ -225,7 +258,8 @@ proptest! {
             ("level", Value::Word(["paper", "strong"][ask / 2].into())),
             ("outlier_diversity", Value::Integer(1 + (ask as i64 % 3))),
         ];
-        let plain = Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
+        let given = given.map(|(name, value)| (name.to_owned(), value));
+        let plain = Promise::new("plain-k-anonymity", given).unwrap();
         let models = [plain.model.bind(&data).unwrap()];
         for name in METHODS {
             if let Ok(Recoding { partition, .. }) = recode(name, &data, &models, data.records()) {
@@ -243,7 +277,8 @@ proptest! {
             let models = [count.model.bind(&data).unwrap()];
             for name in METHODS {
                 let made = recode(name, &data, &models, 0).unwrap();
-                prop_assert!((0..data.rows()).all(|row| made.partition.group(row).is_some()), "{}", name);
+                let is_grouped = |row| made.partition.group(row).is_some();
+                prop_assert!((0..data.rows()).all(is_grouped), "{}", name);
                 holds(&data, &made.partition, &models);
             }
         }

@@ -1,4 +1,4 @@
-//! Full-domain search against worked cases, a brute-force twin and what must hold of every search.
+//! Full-domain search: worked cases, a comparison with brute force, and properties of all searches.
 
 #[path = "../mondrian/common.rs"]
 #[allow(dead_code, unreachable_pub)]

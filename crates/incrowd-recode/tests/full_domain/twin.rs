@@ -1,12 +1,14 @@
-//! Every search against the definitions computed record by record.
+//! Comparison of all searches with the definitions, computed record by record.
 
 use std::collections::BTreeMap;
 
 use crate::common::{table, tree};
 use incrowd_core::model::{BoundModel, Promise};
-use incrowd_core::{Code, ColumnSpec, Dataset, GroupSummary, HierarchySpec, Kind, Plan, Silent, Value};
+use incrowd_core::{
+    Code, ColumnSpec, Dataset, GroupSummary, HierarchySpec, Kind, Plan, Silent, Value,
+};
 use incrowd_recode::Algorithm;
-use incrowd_recode::full_domain::{FullDomain, Metric, Search};
+use incrowd_recode::full_domain::{FullDomain, Metric, Search, SearchReport};
 use proptest::prelude::*;
 
 const NAMES: [&str; 4] = ["age", "country", "city", "disease"];
@@ -22,52 +24,66 @@ fn specs() -> [ColumnSpec; 3] {
 }
 
 fn records() -> impl Strategy<Value = Vec<Vec<String>>> {
-    let record = (1u32..7, 0usize..5, 0usize..3, 0usize..4).prop_map(|(age, country, city, disease)| {
-        vec![
-            age.to_string(),
-            ["a", "b", "c", "d", "e"][country].to_owned(),
-            ["p", "q", "r"][city].to_owned(),
-            ["flu", "cold", "none", "gout"][disease].to_owned(),
-        ]
-    });
+    let record =
+        (1u32..7, 0usize..5, 0usize..3, 0usize..4).prop_map(|(age, country, city, disease)| {
+            vec![
+                age.to_string(),
+                ["a", "b", "c", "d", "e"][country].to_owned(),
+                ["p", "q", "r"][city].to_owned(),
+                ["flu", "cold", "none", "gout"][disease].to_owned(),
+            ]
+        });
     prop::collection::vec(record, 6..40)
 }
 
-/// A node as the twin sees it.
+/// A valid node, computed by brute force.
 #[derive(Clone, Debug, PartialEq)]
-struct Found {
+struct ExpectedNode {
     levels: Vec<u32>,
     value: f64,
     groups: u64,
     suppressed: u64,
 }
 
-/// The cost of one node, by the definition of the metric, record by record.
-fn cost(data: &Dataset, levels: &[usize], published: &[bool], sizes: &[u64], metric: Metric) -> f64 {
+/// Returns the cost of one node by the definition of the metric, record by record.
+fn cost(
+    data: &Dataset,
+    levels: &[usize],
+    published: &[bool],
+    sizes: &[u64],
+    metric: Metric,
+) -> f64 {
     let (all, columns) = (data.records() as f64, levels.len() as f64);
     let suppressed: u64 = (0..data.rows()).filter(|&r| !published[r]).map(|r| data.weight(r)).sum();
     let label = |row: usize, q: usize, level: usize| {
         data.quasi()[q].domain.level_label(Code(data.quasi_codes(row)[q]), level)
     };
     let count = |q: usize, level: usize, text: &str| -> f64 {
-        (0..data.rows()).filter(|&r| label(r, q, level) == text).map(|r| data.weight(r) as f64).sum()
+        (0..data.rows())
+            .filter(|&r| label(r, q, level) == text)
+            .map(|r| data.weight(r) as f64)
+            .sum()
     };
     let over_cells = |cell: &dyn Fn(usize, usize) -> f64| -> f64 {
         let cells = (0..data.rows()).flat_map(|r| (0..levels.len()).map(move |q| (r, q)));
         cells.map(|(r, q)| data.weight(r) as f64 * cell(r, q)).sum()
     };
-    let read = |row: usize, q: usize| data.quasi()[q].domain.read(&label(row, q, levels[q])).unwrap();
-    let height =
-        |row: usize, q: usize| data.quasi()[q].domain.level_depth(Code(data.quasi_codes(row)[q]), 0) as f64;
+    let read =
+        |row: usize, q: usize| data.quasi()[q].domain.read(&label(row, q, levels[q])).unwrap();
+    let height = |row: usize, q: usize| {
+        data.quasi()[q].domain.level_depth(Code(data.quasi_codes(row)[q]), 0) as f64
+    };
     let steps = |row: usize, q: usize| {
-        height(row, q) - data.quasi()[q].domain.level_depth(Code(data.quasi_codes(row)[q]), levels[q]) as f64
+        height(row, q)
+            - data.quasi()[q].domain.level_depth(Code(data.quasi_codes(row)[q]), levels[q]) as f64
     };
     let bits = |row: usize, q: usize, level: usize| {
         -(count(q, 0, &label(row, q, 0)) / count(q, level, &label(row, q, level))).log2()
     };
     match metric {
         Metric::Distortion => {
-            over_cells(&|r, q| if published[r] { steps(r, q) } else { height(r, q) }) / over_cells(&height)
+            over_cells(&|r, q| if published[r] { steps(r, q) } else { height(r, q) })
+                / over_cells(&height)
         }
         Metric::Ncp => {
             let ncp = |r: usize, q: usize| data.quasi()[q].domain.cell_ncp(&read(r, q));
@@ -89,8 +105,13 @@ fn cost(data: &Dataset, levels: &[usize], published: &[bool], sizes: &[u64], met
     }
 }
 
-/// Every node that keeps the promises.
-fn brute(data: &Dataset, models: &[Box<dyn BoundModel>], limit: u64, metric: Metric) -> Vec<Found> {
+/// Returns all nodes that satisfy the models.
+fn brute(
+    data: &Dataset,
+    models: &[Box<dyn BoundModel>],
+    limit: u64,
+    metric: Metric,
+) -> Vec<ExpectedNode> {
     let tops: Vec<usize> = data.quasi().iter().map(|q| q.domain.levels()).collect();
     let mut found = Vec::new();
     for number in 0..tops.iter().product::<usize>() {
@@ -102,8 +123,9 @@ fn brute(data: &Dataset, models: &[Box<dyn BoundModel>], limit: u64, metric: Met
         let mut groups: BTreeMap<Vec<String>, (GroupSummary, Vec<usize>)> = BTreeMap::new();
         for row in 0..data.rows() {
             let code = |q: usize| Code(data.quasi_codes(row)[q]);
-            let cells =
-                (0..tops.len()).map(|q| data.quasi()[q].domain.level_label(code(q), levels[q])).collect();
+            let cells = (0..tops.len())
+                .map(|q| data.quasi()[q].domain.level_label(code(q), levels[q]))
+                .collect();
             let group = groups.entry(cells).or_insert_with(|| (GroupSummary::empty(1), Vec::new()));
             group.0.add(data.weight(row), data.sensitive_codes(row));
             group.1.push(row);
@@ -120,7 +142,7 @@ fn brute(data: &Dataset, models: &[Box<dyn BoundModel>], limit: u64, metric: Met
         if suppressed <= limit && !sizes.is_empty() {
             let value = cost(data, &levels, &published, &sizes, metric);
             let levels = levels.iter().map(|&level| level as u32).collect();
-            found.push(Found { levels, value, groups: sizes.len() as u64, suppressed });
+            found.push(ExpectedNode { levels, value, groups: sizes.len() as u64, suppressed });
         }
     }
     found
@@ -154,7 +176,10 @@ proptest! {
 
     #[test]
     fn every_search_agrees_with_brute_force(
-        records in records(), which in 0usize..6, k in 1u64..6, share in prop_oneof![Just(0.0), 0.0..0.4],
+        records in records(),
+        which in 0usize..6,
+        k in 1u64..6,
+        share in prop_oneof![Just(0.0), 0.0..0.4],
         metric in 0..Metric::ALL.len(),
     ) {
         let data = table(&NAMES, &records, &specs());
@@ -162,8 +187,9 @@ proptest! {
         let models = bind(&data, which, k);
         let limit = (share * data.records() as f64) as u64;
         let twin = brute(&data, &models, limit, metric);
-        let minimal: Vec<&Found> =
-            twin.iter().filter(|a| !twin.iter().any(|b| is_below(&b.levels, &a.levels))).collect();
+        let is_minimal =
+            |a: &&ExpectedNode| !twin.iter().any(|b| is_below(&b.levels, &a.levels));
+        let minimal: Vec<&ExpectedNode> = twin.iter().filter(is_minimal).collect();
         for (name, search) in Search::ALL {
             let algorithm = FullDomain { search, metric };
             let made = algorithm.recode_and_report(&data, &models, limit, &Silent);
@@ -172,31 +198,40 @@ proptest! {
                 continue;
             }
             let recoding = made.unwrap();
-            let report = recoding.report_as::<incrowd_recode::full_domain::SearchReport>().cloned().unwrap();
+            let report = recoding.report_as::<SearchReport>().cloned().unwrap();
             prop_assert_eq!(report.satisfying, twin.len() as u64, "{}", name);
             prop_assert_eq!(report.minimal.len(), minimal.len(), "{}", name);
             for (ours, theirs) in report.minimal.iter().zip(&minimal) {
                 prop_assert_eq!(&ours.levels, &theirs.levels, "{}", name);
-                prop_assert_eq!((ours.groups, ours.suppressed), (theirs.groups, theirs.suppressed), "{}", name);
-                prop_assert!((ours.value - theirs.value).abs() <= 1e-9, "{} {} {}", name, ours.value, theirs.value);
+                let (sizes, expected) =
+                    ((ours.groups, ours.suppressed), (theirs.groups, theirs.suppressed));
+                prop_assert_eq!(sizes, expected, "{}", name);
+                let (own, expected) = (ours.value, theirs.value);
+                prop_assert!((own - expected).abs() <= 1e-9, "{} {} {}", name, own, expected);
             }
-            // The best by the definition: the least cost but for rounding, then most groups, then the first vector.
+            // The best by the definition: the least cost except for rounding, then most groups,
+            // then the first vector.
             let least = twin.iter().map(|node| node.value).fold(f64::INFINITY, f64::min);
             let best = &report.best;
             prop_assert!((best.value - least).abs() <= 1e-9, "{} {} {}", name, best.value, least);
-            let tied: Vec<&Found> = twin.iter().filter(|node| (node.value - least).abs() <= 1e-9).collect();
+            let is_tied = |node: &&ExpectedNode| (node.value - least).abs() <= 1e-9;
+            let tied: Vec<&ExpectedNode> = twin.iter().filter(is_tied).collect();
             let most = tied.iter().map(|node| node.groups).max().unwrap();
             prop_assert_eq!(best.groups, most, "{}", name);
-            let first = tied.iter().filter(|node| node.groups == most).map(|node| &node.levels).min();
+            let first =
+                tied.iter().filter(|node| node.groups == most).map(|node| &node.levels).min();
             prop_assert_eq!(Some(&best.levels), first, "{}", name);
             check_partition(&data, &recoding.partition, &models, best.suppressed)?;
         }
     }
 
-    /// The three searches price alike to the last bit, so they also break ties alike.
+    /// The three searches compute exactly equal costs, so they break ties equally.
     #[test]
     fn all_searches_publish_the_same(
-        records in records(), which in 0usize..6, k in 1u64..6, share in prop_oneof![Just(0.0), 0.0..0.4],
+        records in records(),
+        which in 0usize..6,
+        k in 1u64..6,
+        share in prop_oneof![Just(0.0), 0.0..0.4],
         metric in 0..Metric::ALL.len(),
     ) {
         let data = table(&NAMES, &records, &specs());
@@ -204,15 +239,18 @@ proptest! {
         let models = bind(&data, which, k);
         let limit = (share * data.records() as f64) as u64;
         let found = Search::ALL.map(|(_, search)| {
-            let made = FullDomain { search, metric }.recode_and_report(&data, &models, limit, &Silent);
-            made.ok().map(|recoding| recoding.report_as::<incrowd_recode::full_domain::SearchReport>().cloned().unwrap()).map(|r| (r.best, r.minimal, r.satisfying))
+            let algorithm = FullDomain { search, metric };
+            let recoding = algorithm.recode_and_report(&data, &models, limit, &Silent).ok()?;
+            let report = recoding.report_as::<SearchReport>().cloned().unwrap();
+            Some((report.best, report.minimal, report.satisfying))
         });
         prop_assert_eq!(&found[0], &found[1]);
         prop_assert_eq!(&found[0], &found[2]);
     }
 }
 
-/// Every published group is admitted, every cell covers its value, and no two groups have the same cells.
+/// Every published group is admitted, every cell covers its value, and no two groups have equal
+/// cells.
 fn check_partition(
     data: &Dataset,
     partition: &incrowd_core::Partition,
@@ -233,7 +271,10 @@ fn check_partition(
             let span = partition.spans(group)[q];
             prop_assert!(span.lo <= code && code <= span.hi);
             let text = plan.text(group, q);
-            prop_assert_eq!(text, quasi.domain.level_label(code, partition.levels().unwrap()[q] as usize));
+            prop_assert_eq!(
+                text,
+                quasi.domain.level_label(code, partition.levels().unwrap()[q] as usize)
+            );
             prop_assert!(quasi.domain.covers(&quasi.domain.read(text).unwrap(), code));
         }
     }
@@ -241,8 +282,9 @@ fn check_partition(
     for group in &groups {
         prop_assert!(models.iter().all(|model| model.admits(group).holds));
     }
-    let mut cells: Vec<Vec<u32>> =
-        (0..partition.groups()).map(|g| plan.cells(incrowd_core::GroupId(g as u32)).to_vec()).collect();
+    let mut cells: Vec<Vec<u32>> = (0..partition.groups())
+        .map(|g| plan.cells(incrowd_core::GroupId(g as u32)).to_vec())
+        .collect();
     cells.sort();
     cells.dedup();
     prop_assert_eq!(cells.len(), partition.groups());

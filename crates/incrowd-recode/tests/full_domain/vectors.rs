@@ -1,4 +1,5 @@
-//! Worked cases: all satisfying nodes, the minimal ones and the best, computed by an independent prototype.
+//! Worked cases: all valid nodes, the minimal ones and the best, computed by an independent
+//! prototype.
 
 use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{
@@ -19,19 +20,20 @@ pub(crate) fn arx(paths: &Json) -> ColumnSpec {
     ColumnSpec { hierarchy, kind: Some(Kind::Text), ..ColumnSpec::default() }
 }
 
-/// The diseases in the vectors' categories, the most sensitive first.
+/// Encodes the records with the vectors' categories of diseases, the most sensitive first.
 fn table(vectors: &Json, records: &[Vec<String>], specs: &[ColumnSpec]) -> Dataset {
     let lists: Vec<Vec<String>> = serde_json::from_value(vectors["categories"].clone()).unwrap();
     let named = lists.into_iter().enumerate().map(|(i, values)| (format!("S{i}"), values));
     let categories = Some(Categories::new(named.collect()).unwrap());
     let sensitive = SensitiveSpec { categories, ..SensitiveSpec::default() };
-    let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
+    let cells =
+        records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
     let folded = Folded::from_records(&NAMES, cells, true);
     let specs: Vec<&ColumnSpec> = specs.iter().collect();
     Dataset::encode(folded, &specs, &[&sensitive], "?").map_err(|e| e.misfit.error).unwrap()
 }
 
-/// The promise of a model of the vectors.
+/// Returns a model of the vectors.
 fn promise(model: &str, params: &Json, data: &Dataset) -> Vec<Box<dyn BoundModel>> {
     let (name, stated): (&str, &[&str]) = match model {
         "k" => ("k-anonymity", &["k"]),
@@ -46,7 +48,11 @@ fn promise(model: &str, params: &Json, data: &Dataset) -> Vec<Box<dyn BoundModel
 fn check(report: &SearchReport, expected: &Json, what: &str) {
     assert_eq!(report.satisfying, expected["satisfying"].as_u64().unwrap(), "{what}");
     let minimal: Vec<Vec<u32>> = serde_json::from_value(expected["minimal"].clone()).unwrap();
-    assert_eq!(report.minimal.iter().map(|n| n.levels.clone()).collect::<Vec<_>>(), minimal, "{what}");
+    assert_eq!(
+        report.minimal.iter().map(|n| n.levels.clone()).collect::<Vec<_>>(),
+        minimal,
+        "{what}"
+    );
     let best: Vec<u32> = serde_json::from_value(expected["best"].clone()).unwrap();
     assert_eq!(report.best.levels, best, "{what}");
     assert_eq!(report.best.groups, expected["best_groups"].as_u64().unwrap(), "{what}");
@@ -61,11 +67,12 @@ fn every_search_finds_the_minimal_nodes_and_the_best_of_the_prototype() {
     let vectors = incrowd_testing::fixture("psens_fulldomain_random.json");
     let vectors: Json = serde_json::from_str(vectors).unwrap();
     let specs = NAMES[..3].iter().map(|name| arx(&vectors["paths"][name])).collect::<Vec<_>>();
-    let mut seen = [0; 4];
+    let mut cases = [0; 4];
     for case in vectors["cases"].as_array().unwrap() {
         let records: Vec<Vec<String>> = serde_json::from_value(case["rows"].clone()).unwrap();
         let data = table(&vectors, &records, &specs);
-        // Each model implies the one before: fewer nodes keep it, and the best of them costs more.
+        // Each model implies the one before, so fewer nodes satisfy it, and the best of them costs
+        // more.
         let mut implied: Option<(u64, f64)> = None;
         for (m, model) in ["k", "p", "pa", "p+a"].into_iter().enumerate() {
             let expected = &case["models"][model];
@@ -75,56 +82,58 @@ fn every_search_finds_the_minimal_nodes_and_the_best_of_the_prototype() {
                 let algorithm = FullDomain { search, metric: Metric::Distortion };
                 match algorithm.recode_and_report(&data, &models, 0, &Silent) {
                     Ok(recoding) => {
-                        let report = recoding
-                            .report_as::<incrowd_recode::full_domain::SearchReport>()
-                            .cloned()
-                            .unwrap();
+                        let report = recoding.report_as::<SearchReport>().cloned().unwrap();
                         check(&report, expected, &what);
                         let (satisfying, value) = implied.unwrap_or((u64::MAX, 0.0));
-                        assert!(report.satisfying <= satisfying && report.best.value >= value, "{what}");
+                        assert!(
+                            report.satisfying <= satisfying && report.best.value >= value,
+                            "{what}"
+                        );
                         implied = Some((report.satisfying, report.best.value));
                     }
                     Err(_) => assert!(expected["satisfying"].as_u64().unwrap_or(0) == 0, "{what}"),
                 }
-                seen[m] += 1;
+                cases[m] += 1;
             }
         }
     }
-    assert_eq!(seen, [90; 4]);
+    assert_eq!(cases, [90; 4]);
 }
 
-/// The best tables of more quasi-identifiers are raised by no fewer steps.
+/// The best node of more quasi-identifiers takes at least as many steps.
 #[test]
-fn every_quasi_identifier_more_costs_steps() {
+fn additional_quasi_identifiers_do_not_reduce_the_steps() {
     let vectors = incrowd_testing::fixture("psens_fulldomain_random.json");
     let vectors: Json = serde_json::from_str(vectors).unwrap();
     let specs = NAMES[..3].iter().map(|name| arx(&vectors["paths"][name])).collect::<Vec<_>>();
-    let mut dearer = 0;
+    let mut increases = 0;
     for case in vectors["cases"].as_array().unwrap() {
         let records: Vec<Vec<String>> = serde_json::from_value(case["rows"].clone()).unwrap();
         let mut fewer = 0.0;
         for columns in 1..=3 {
-            // The columns left out are the same for everybody.
+            // The columns that are left out have one value for all records.
             let blank = |record: &Vec<String>| -> Vec<String> {
-                let cell = |q: usize| if q < columns { record[q].clone() } else { records[0][q].clone() };
+                let cell =
+                    |q: usize| if q < columns { record[q].clone() } else { records[0][q].clone() };
                 (0..3).map(cell).chain([record[3].clone()]).collect()
             };
             let data = table(&vectors, &records.iter().map(blank).collect::<Vec<_>>(), &specs);
             let models = promise("p+a", &case["params"], &data);
             let search = FullDomain { search: Search::Fast, metric: Metric::Distortion };
-            let Ok(recoding) = search.recode_and_report(&data, &models, 0, &Silent) else { continue };
+            let Ok(recoding) = search.recode_and_report(&data, &models, 0, &Silent) else {
+                continue;
+            };
             let depth: u64 = data.quasi().iter().map(|quasi| quasi.leaf_depth).sum();
-            let steps = recoding
-                .report_as::<incrowd_recode::full_domain::SearchReport>()
-                .cloned()
-                .unwrap()
-                .best
-                .value
-                * depth as f64;
-            assert!(steps > fewer - 1e-6, "case {}: {steps} steps, {fewer} with a column less", case["case"]);
-            dearer += u32::from(steps > fewer + 1e-6);
+            let report = recoding.report_as::<SearchReport>().unwrap();
+            let steps = report.best.value * depth as f64;
+            assert!(
+                steps > fewer - 1e-6,
+                "case {}: {steps} steps, {fewer} with a column less",
+                case["case"]
+            );
+            increases += u32::from(steps > fewer + 1e-6);
             fewer = steps;
         }
     }
-    assert!(dearer > 30, "{dearer}");
+    assert!(increases > 30, "{increases}");
 }

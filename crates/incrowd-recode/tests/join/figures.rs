@@ -14,7 +14,7 @@ struct People {
 }
 
 impl People {
-    /// Everybody of the microdata first, then those of the public table who are not in it.
+    /// All people of the microdata first, then those of the public table who are not in it.
     fn new(microdata: &Json, public: &Json) -> People {
         let row = |json: &Json| {
             let number = |i: usize| json[i].as_u64().unwrap() as u32;
@@ -22,8 +22,9 @@ impl People {
         };
         let own: Vec<(String, Vec<u32>)> = microdata.as_array().unwrap().iter().map(row).collect();
         let others = public.as_array().unwrap().iter().map(row);
-        let others =
-            others.filter(|(name, _)| own.iter().all(|(known, _)| known != name)).collect::<Vec<_>>();
+        let others = others
+            .filter(|(name, _)| own.iter().all(|(known, _)| known != name))
+            .collect::<Vec<_>>();
         let microdata = own.len();
         let (names, points): (Vec<String>, Vec<Vec<u32>>) = own.into_iter().chain(others).unzip();
         People { names, points: Points::new(&points, microdata, &[5, 5]) }
@@ -31,7 +32,8 @@ impl People {
 
     fn named(&self, groups: Vec<Vec<u32>>) -> Vec<Vec<&str>> {
         let name = |&row: &u32| self.names[row as usize].as_str();
-        let mut named: Vec<Vec<&str>> = groups.iter().map(|group| group.iter().map(name).collect()).collect();
+        let mut named: Vec<Vec<&str>> =
+            groups.iter().map(|group| group.iter().map(name).collect()).collect();
         named.iter_mut().for_each(|group| group.sort_unstable());
         named.sort();
         named
@@ -39,8 +41,9 @@ impl People {
 }
 
 fn expected(json: &Json) -> Vec<Vec<&str>> {
-    let texts =
-        |group: &'_ Json| group.as_array().unwrap().iter().map(|n| n.as_str().unwrap().len()).sum::<usize>();
+    let texts = |group: &'_ Json| {
+        group.as_array().unwrap().iter().map(|n| n.as_str().unwrap().len()).sum::<usize>()
+    };
     assert!(json.as_array().unwrap().iter().all(|group| texts(group) > 0));
     let mut all: Vec<Vec<&str>> = json
         .as_array()
@@ -59,19 +62,21 @@ fn round_robin() -> Mondrian {
 
 #[test]
 fn figure_2_groups_the_microdata() {
-    let figure: Json = serde_json::from_str(incrowd_testing::fixture("kja_fig1_fig2.json")).unwrap();
+    let figure: Json =
+        serde_json::from_str(incrowd_testing::fixture("kja_fig1_fig2.json")).unwrap();
     let people = People::new(&figure["mt"], &figure["pd_known"]);
     let groups = alone(&round_robin(), &people.points, 3);
     assert_eq!(people.named(groups), expected(&figure["strict_mondrian_groups"]));
 }
 
 #[test]
-fn figure_5_refines_them_with_strangers() {
-    let figure: Json = serde_json::from_str(incrowd_testing::fixture("kja_fig5_reconstructed.json")).unwrap();
+fn figure_5_refines_them_with_external_people() {
+    let figure: Json =
+        serde_json::from_str(incrowd_testing::fixture("kja_fig5_reconstructed.json")).unwrap();
     let people = People::new(&figure["mt"], &figure["pd"]);
     let outcome = run_direct(&round_robin(), &people.points, 3);
     assert_eq!(people.named(groups(&outcome)), expected(&figure["direct_groups"]));
-    // The paper leaves out strangers who are not needed (section 4), here X.
+    // The paper removes external people who are not needed (section 4), here X.
     let mut outcome = run_refinement(&round_robin(), &people.points, 3);
     trim(&mut outcome, &people.points.data, &JoinRules::new(people.points.microdata, 3, &[]));
     assert_eq!(people.named(groups(&outcome)), expected(&figure["refinement_groups"]));

@@ -1,4 +1,5 @@
-//! k-join-anonymity: the paper's figures, cases computed by an independent prototype, and random tables against brute force.
+//! k-join-anonymity: the paper's figures, cases computed by an independent prototype, and
+//! comparisons of random tables with brute force.
 
 mod common;
 mod figures;

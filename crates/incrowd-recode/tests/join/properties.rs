@@ -1,4 +1,4 @@
-//! Random tables: what every outcome owes, and what it is compared with.
+//! Random tables: requirements of all outcomes, and comparisons.
 
 use incrowd_core::GroupId;
 use incrowd_recode::Algorithm;
@@ -10,26 +10,32 @@ use proptest::prelude::*;
 
 use crate::common::{Points, alone, bound, groups, k_anonymity, run_direct, run_refinement};
 
-/// k records in every group, somebody of the microdata in every group, everybody of the microdata in one group, k records of
-/// the microdata in every sensitive group.
-fn owes(outcome: &JoinOutcome, points: &Points, k: u64) {
-    let mut seen = vec![0; points.data.rows()];
+/// Every group has k records and a person of the microdata. Every person of the microdata is in one
+/// group. Every sensitive group has k records of the microdata.
+fn check_requirements(outcome: &JoinOutcome, points: &Points, k: u64) {
+    let mut groups_of_row = vec![0; points.data.rows()];
     let mut sensitive = vec![0; outcome.sensitive as usize];
     for group in &outcome.groups {
         assert!(group.rows.len() as u64 >= k);
         let own = group.rows.iter().filter(|&&row| (row as usize) < points.microdata).count();
         assert!(own > 0);
         sensitive[group.sensitive as usize] += own as u64;
-        group.rows.iter().for_each(|&row| seen[row as usize] += 1);
+        group.rows.iter().for_each(|&row| groups_of_row[row as usize] += 1);
     }
-    assert!(seen[..points.microdata].iter().all(|&n| n == 1));
-    assert!(seen[points.microdata..].iter().all(|&n| n <= 1));
+    assert!(groups_of_row[..points.microdata].iter().all(|&n| n == 1));
+    assert!(groups_of_row[points.microdata..].iter().all(|&n| n <= 1));
     assert!(sensitive.iter().all(|&n| n >= k));
 }
 
-fn inside_the_conventional_boxes(outcome: &JoinOutcome, algorithm: &dyn Algorithm, points: &Points, k: u64) {
+fn check_inside_the_conventional_boxes(
+    outcome: &JoinOutcome,
+    algorithm: &dyn Algorithm,
+    points: &Points,
+    k: u64,
+) {
     let own = points.own();
-    let before = algorithm.recode(&own, &bound(&k_anonymity(k), &own), 0, &incrowd_core::Silent).unwrap();
+    let before =
+        algorithm.recode(&own, &bound(&k_anonymity(k), &own), 0, &incrowd_core::Silent).unwrap();
     let after = outcome.partition(&points.data).unwrap();
     for (group, rows) in outcome.groups.iter().enumerate() {
         let first = rows.rows.iter().find(|&&row| (row as usize) < points.microdata).unwrap();
@@ -42,19 +48,20 @@ fn inside_the_conventional_boxes(outcome: &JoinOutcome, algorithm: &dyn Algorith
 fn check<A: Algorithm + JoinAlgorithm>(algorithm: &A, points: &Points, k: u64) {
     let rules = JoinRules::new(points.microdata, k, &[]);
     let mut outcome = run_direct(algorithm, points, k);
-    owes(&outcome, points, k);
+    check_requirements(&outcome, points, k);
     trim(&mut outcome, &points.data, &rules);
-    owes(&outcome, points, k);
+    check_requirements(&outcome, points, k);
     let mut outcome = run_refinement(algorithm, points, k);
-    owes(&outcome, points, k);
-    inside_the_conventional_boxes(&outcome, algorithm, points, k);
+    check_requirements(&outcome, points, k);
+    check_inside_the_conventional_boxes(&outcome, algorithm, points, k);
     trim(&mut outcome, &points.data, &rules);
-    owes(&outcome, points, k);
+    check_requirements(&outcome, points, k);
 }
 
 fn algorithms() -> (Vec<Mondrian>, Vec<TopDown>) {
     let mondrian = |cut, dimension| Mondrian { cut, dimension, ..Mondrian::default() };
-    let strict = [Dimension::RoundRobin, Dimension::Widest].map(|dimension| mondrian(Cut::Strict, dimension));
+    let strict = [Dimension::RoundRobin, Dimension::Widest]
+        .map(|dimension| mondrian(Cut::Strict, dimension));
     let relaxed = mondrian(Cut::Relaxed, Dimension::RoundRobin);
     let top_down =
         [MergeSearch::Near, MergeSearch::All].map(|merge_search| TopDown { merge_search, seed: 5 });
@@ -63,8 +70,10 @@ fn algorithms() -> (Vec<Mondrian>, Vec<TopDown>) {
 
 proptest! {
     #[test]
-    fn every_variant_keeps_its_promises(
-        rows in prop::collection::vec((0u32..9, 0u32..7, 0u32..5), 8..60), microdata in 4usize..30, k in 1u64..5,
+    fn every_variant_satisfies_the_requirements(
+        rows in prop::collection::vec((0u32..9, 0u32..7, 0u32..5), 8..60),
+        microdata in 4usize..30,
+        k in 1u64..5,
     ) {
         let rows: Vec<Vec<u32>> = rows.into_iter().map(|(a, b, c)| vec![a, b, c]).collect();
         let points = Points::new(&rows, microdata.min(rows.len()), &[9, 7, 5]);
@@ -74,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn without_strangers_nothing_changes(
+    fn without_external_people_nothing_changes(
         rows in prop::collection::vec((0u32..9, 0u32..7), 6..60), k in 1u64..6,
     ) {
         let rows: Vec<Vec<u32>> = rows.into_iter().map(|(a, b)| vec![a, b]).collect();
@@ -90,23 +99,27 @@ proptest! {
     }
 
     #[test]
-    fn a_box_is_found_as_by_looking_at_all(
+    fn the_tree_finds_the_same_box_as_a_scan(
         boxes in prop::collection::vec(((0u32..9, 0u32..9), (0u32..9, 0u32..9)), 1..40),
         points in prop::collection::vec((0u32..9, 0u32..9), 1..30),
     ) {
         use incrowd_core::{Code, Span};
         use incrowd_recode::join::boxes::Boxes;
-        let lines = Points::new(&[vec![0, 0]], 1, &[9, 9]);
+        let leaves = Points::new(&[vec![0, 0]], 1, &[9, 9]);
         let span = |(a, b): (u32, u32)| Span { lo: Code(a.min(b)), hi: Code(a.max(b)) };
         let spans: Vec<[Span; 2]> = boxes.into_iter().map(|(x, y)| [span(x), span(y)]).collect();
-        let tree = Boxes::new(&lines.data, spans.iter().map(|s| s.as_slice()));
+        let tree = Boxes::new(&leaves.data, spans.iter().map(|s| s.as_slice()));
         for (x, y) in points {
-            let holds = |s: &[Span; 2]| (s[0].lo.0..=s[0].hi.0).contains(&x) && (s[1].lo.0..=s[1].hi.0).contains(&y);
-            // All lines are equally wide, so that the perimeter can be compared in whole numbers.
+            let holds = |s: &[Span; 2]| {
+                s.iter().zip([x, y]).all(|(s, code)| (s.lo.0..=s.hi.0).contains(&code))
+            };
+            // All domains have the same width, so perimeters can be compared as integers.
             let size = |s: &[Span; 2]| s.iter().map(|s| s.hi.0 - s.lo.0).sum::<u32>();
-            let slow = (0..spans.len()).filter(|&i| holds(&spans[i])).min_by_key(|&i| (size(&spans[i]), i));
+            let holding = (0..spans.len()).filter(|&i| holds(&spans[i]));
+            let slow = holding.min_by_key(|&i| (size(&spans[i]), i));
             let fast = tree.smallest(&[x, y]).map(|i| i as usize);
-            // Sums of shares may differ in the last digit where sums of whole numbers do not.
+            // Sums of fractions may differ by rounding if sums of integers are equal, so only sizes
+            // are compared.
             prop_assert_eq!(fast.map(|i| size(&spans[i])), slow.map(|i| size(&spans[i])));
             prop_assert!(fast.is_none_or(|i| holds(&spans[i])));
         }

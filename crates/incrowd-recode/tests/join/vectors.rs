@@ -36,7 +36,7 @@ fn expect(outcome: &JoinOutcome, points: &Points, expected: &Json, what: &str) {
 
 #[test]
 fn direct_and_refinement_with_mondrian() {
-    let mut seen = 0;
+    let mut count = 0;
     for case in cases(incrowd_testing::fixture("kja_mondrian_random.json")) {
         let microdata = case["mt_rows"].as_u64().unwrap() as usize;
         let points = Points::new(&lists(&case["points"]), microdata, &numbers(&case["domain"]));
@@ -60,17 +60,20 @@ fn direct_and_refinement_with_mondrian() {
 
         let mut outcome = run_refinement(&mondrian, &points, k);
         expect(&outcome, &points, &case["refinement"], &what("refinement"));
-        assert_eq!(outcome.sensitive as usize, case["conventional"]["groups"].as_array().unwrap().len());
+        assert_eq!(
+            outcome.sensitive as usize,
+            case["conventional"]["groups"].as_array().unwrap().len()
+        );
         trim(&mut outcome, &points.data, &rules);
         expect(&outcome, &points, &case["refinement_trim"], &what("refinement, trimmed"));
-        seen += 1;
+        count += 1;
     }
-    assert_eq!(seen, 30);
+    assert_eq!(count, 30);
 }
 
 #[test]
 fn trimming() {
-    let (mut seen, mut trimmed) = (0, 0);
+    let (mut count, mut trimmed) = (0, 0);
     for case in cases(incrowd_testing::fixture("kja_trim.json")) {
         let rows = lists(&case["points"]);
         let microdata = case["mt_rows"].as_u64().unwrap() as usize;
@@ -85,17 +88,17 @@ fn trimming() {
         };
         assert!((perimeter(&outcome) - case["perimeter_before"].as_f64().unwrap()).abs() < 1e-8);
         trim(&mut outcome, &points.data, &rules);
-        assert_eq!(outcome.groups[0].rows, numbers(&case["greedy_keep"]), "case {seen}");
+        assert_eq!(outcome.groups[0].rows, numbers(&case["greedy_keep"]), "case {count}");
         assert!((perimeter(&outcome) - case["greedy_perimeter"].as_f64().unwrap()).abs() < 1e-8);
         trimmed += usize::from(outcome.groups[0].rows.len() < rows.len());
-        seen += 1;
+        count += 1;
     }
-    assert!(seen == 30 && trimmed > 20, "{seen} cases, {trimmed} trimmed");
+    assert!(count == 30 && trimmed > 20, "{count} cases, {trimmed} trimmed");
 }
 
 #[test]
 fn strict_cuts() {
-    let mut seen = 0;
+    let mut count = 0;
     let figures: Json =
         serde_json::from_str(incrowd_testing::fixture("kja_fig3_fig8_constraints.json")).unwrap();
     let distinct = figures["cut_rule_cases"].as_array().unwrap().iter().map(|case| {
@@ -108,7 +111,7 @@ fn strict_cuts() {
     for (values, k, left) in distinct.chain(tied.collect::<Vec<_>>()) {
         let rows: Vec<Vec<u32>> = values.iter().map(|&value| vec![value]).collect();
         let points = Points::new(&rows, rows.len(), &[*values.iter().max().unwrap()]);
-        // The first cut parts the table before any other; whatever is cut later stays on its side.
+        // The first cut separates the table before any other, and later cuts are within its sides.
         let groups = alone(&round_robin(), &points, k);
         let value = |row: u32| points.data.quasi_codes(row as usize)[0];
         match left {
@@ -126,7 +129,7 @@ fn strict_cuts() {
                 assert!(groups.len() > 1 && groups.iter().all(sides), "{values:?} {k}");
             }
         }
-        seen += 1;
+        count += 1;
     }
-    assert!(seen > 30);
+    assert!(count > 30);
 }

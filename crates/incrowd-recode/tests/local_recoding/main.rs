@@ -1,23 +1,28 @@
-//! Local recoding: the paper's Table 8, releases of an independent prototype, and properties on random tables.
+//! Local recoding: the paper's Table 8, releases of an independent prototype, and properties of
+//! random tables.
 
 use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{
-    Categories, ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, Partition, Plan, Population,
-    SensitiveSpec, Silent, Value,
+    Categories, ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, Partition, Plan,
+    Population, SensitiveSpec, Silent, Value,
 };
 use incrowd_recode::Algorithm;
 use incrowd_recode::local_recoding::LocalRecoding;
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
-const DISEASES: [[&str; 2]; 4] =
-    [["HIV", "Cancer"], ["Phthisis", "Hepatitis"], ["Heart Disease", "Asthma"], ["Flu", "Indigestion"]];
+const DISEASES: [[&str; 2]; 4] = [
+    ["HIV", "Cancer"],
+    ["Phthisis", "Hepatitis"],
+    ["Heart Disease", "Asthma"],
+    ["Flu", "Indigestion"],
+];
 
 fn texts(json: &Json) -> Vec<String> {
     json.as_array().unwrap().iter().map(|t| t.as_str().unwrap().to_owned()).collect()
 }
 
-/// A hierarchy from one path per leaf.
+/// Creates a hierarchy from one path per leaf.
 fn spec(paths: &[Vec<String>]) -> ColumnSpec {
     let text = paths.iter().map(|path| path.join(";") + "\n").collect();
     let hierarchy = Some(HierarchySpec::Arx { name: "paths".into(), text });
@@ -27,14 +32,18 @@ fn spec(paths: &[Vec<String>]) -> ColumnSpec {
 fn sensitive() -> SensitiveSpec {
     let list = DISEASES.iter().enumerate();
     let named = list.map(|(i, values)| (format!("S{i}"), values.map(str::to_owned).to_vec()));
-    SensitiveSpec { categories: Some(Categories::new(named.collect()).unwrap()), ..SensitiveSpec::default() }
+    SensitiveSpec {
+        categories: Some(Categories::new(named.collect()).unwrap()),
+        ..SensitiveSpec::default()
+    }
 }
 
-/// Quasi-identifiers with these hierarchies, then the disease.
+/// Encodes quasi-identifiers with these hierarchies, then the disease.
 fn table(records: &[Vec<String>], specs: &[ColumnSpec]) -> Dataset {
     let names: Vec<String> = (0..records[0].len()).map(|i| format!("c{i}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
+    let cells =
+        records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
     let folded = Folded::from_records(&names, cells, false);
     let specs: Vec<&ColumnSpec> = specs.iter().collect();
     Dataset::encode(folded, &specs, &[&sensitive()], "?").map_err(|e| e.misfit.error).unwrap()
@@ -49,7 +58,7 @@ fn bind(data: &Dataset, model: &str, params: &[(&str, f64)]) -> Vec<Box<dyn Boun
     vec![promise.model.bind(data).unwrap()]
 }
 
-/// Published cells with the disease and the number of records, sorted.
+/// Returns the published cells with the disease and the number of records, sorted.
 fn published(data: &Dataset, partition: &Partition) -> Vec<(Vec<String>, String, u64)> {
     let plan = Plan::new(data, partition);
     let mut rows: Vec<_> = (0..data.rows())
@@ -64,18 +73,18 @@ fn published(data: &Dataset, partition: &Partition) -> Vec<(Vec<String>, String,
     rows
 }
 
-/// Steps from the leaves to the published nodes, over all records.
+/// Returns the number of steps from the leaves to the published nodes, over all records.
 fn distortion(data: &Dataset, partition: &Partition, specs: &[ColumnSpec]) -> u64 {
     let mut steps = 0;
     for (row, q) in (0..data.rows()).flat_map(|row| (0..specs.len()).map(move |q| (row, q))) {
         let incrowd_core::Domain::Taxonomy(tree) = &data.quasi()[q].domain else {
-            panic!("all have hierarchies")
+            panic!("all columns have hierarchies")
         };
         let span = partition.spans(partition.group(row).unwrap())[q];
         let node = tree.common(span.lo, span.hi);
         let mut leaf = tree.leaf(incrowd_core::Code(data.quasi_codes(row)[q]));
         while leaf != node {
-            leaf = tree.parent(leaf).expect("the published node lies above the leaf");
+            leaf = tree.parent(leaf).expect("the published node is an ancestor of the leaf");
             steps += data.weight(row);
         }
     }
@@ -97,9 +106,11 @@ fn check(data: &Dataset, partition: &Partition, models: &[Box<dyn BoundModel>]) 
 }
 
 #[test]
-fn table_8_with_alpha_1_as_printed_and_with_alpha_2_as_it_must_be() {
-    let vector: Json = serde_json::from_str(incrowd_testing::fixture("psens_local_table8.json")).unwrap();
-    let records: Vec<Vec<String>> = vector["original"].as_array().unwrap().iter().map(texts).collect();
+fn table_8_with_alpha_1_as_printed_and_with_alpha_2_corrected() {
+    let vector: Json =
+        serde_json::from_str(incrowd_testing::fixture("psens_local_table8.json")).unwrap();
+    let records: Vec<Vec<String>> =
+        vector["original"].as_array().unwrap().iter().map(texts).collect();
     let paths: Vec<Vec<String>> = vector["paths"].as_array().unwrap().iter().map(texts).collect();
     for (alpha, expected) in vector["expect_by_alpha"].as_object().unwrap() {
         let data = table(&records, &[spec(&paths)]);
@@ -123,7 +134,7 @@ fn table_8_with_alpha_1_as_printed_and_with_alpha_2_as_it_must_be() {
 }
 
 #[test]
-fn the_prototypes_releases_are_not_better() {
+fn releases_are_not_much_worse_than_those_of_the_prototype() {
     let vectors: Json =
         serde_json::from_str(incrowd_testing::fixture("psens_fulldomain_random.json")).unwrap();
     let paths = |column: &str| -> Vec<Vec<String>> {
@@ -132,7 +143,8 @@ fn the_prototypes_releases_are_not_better() {
     let specs = ["Age", "Zip", "Sex"].map(|column| spec(&paths(column)));
     let (mut own, mut reference, mut cases) = (0.0, 0.0, 0);
     for case in vectors["cases"].as_array().unwrap() {
-        let records: Vec<Vec<String>> = case["rows"].as_array().unwrap().iter().map(texts).collect();
+        let records: Vec<Vec<String>> =
+            case["rows"].as_array().unwrap().iter().map(texts).collect();
         if case["local_pa"].is_null() {
             continue;
         }
@@ -159,18 +171,21 @@ fn the_prototypes_releases_are_not_better() {
 
 proptest! {
     #[test]
-    fn every_group_keeps_the_promise_and_order_does_not_matter(
+    fn every_group_satisfies_the_model_and_order_has_no_effect(
         rows in prop::collection::vec((0usize..6, 0usize..5, 0usize..8), 1..40),
         k in 1u32..5,
         p in 1u32..4,
         alpha in 0u32..4,
     ) {
+        const ZIPS: [&str; 6] = ["4350", "4351", "4352", "4361", "4362", "4400"];
         let record = |&(zip, n, d): &(usize, usize, usize)| {
-            vec![["4350", "4351", "4352", "4361", "4362", "4400"][zip].to_owned(), n.to_string(), DISEASES[d / 2][d % 2].to_owned()]
+            vec![ZIPS[zip].to_owned(), n.to_string(), DISEASES[d / 2][d % 2].to_owned()]
         };
         let mut records: Vec<Vec<String>> = rows.iter().map(record).collect();
-        let zip = |z: &str| vec![z.to_owned(), format!("{}*", &z[..3]), format!("{}**", &z[..2]), "*".to_owned()];
-        let specs = [spec(&["4350", "4351", "4352", "4361", "4362", "4400"].map(zip)), ColumnSpec::default()];
+        let path = |z: &str| {
+            vec![z.to_owned(), format!("{}*", &z[..3]), format!("{}**", &z[..2]), "*".to_owned()]
+        };
+        let specs = [spec(&ZIPS.map(path)), ColumnSpec::default()];
         let release = |records: &[Vec<String>]| {
             let data = table(records, &specs);
             let params = [("p", f64::from(p)), ("k", f64::from(k)), ("alpha", f64::from(alpha))];
@@ -190,29 +205,37 @@ proptest! {
     }
 }
 
-/// Nobody counted the people that a group's cells cover, so that no child was ever admitted and everything stayed at the roots.
+/// A regression: the people that a group's cells cover were not counted, so no child was admitted
+/// and all records stayed at the roots.
 #[test]
-fn people_of_the_population_let_records_step_down() {
+fn people_of_the_population_let_records_descend() {
     let paths = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let town =
-        spec(&[paths("oslo north *"), paths("bergen north *"), paths("rome south *"), paths("nice south *")]);
+    let town = spec(&[
+        paths("oslo north *"),
+        paths("bergen north *"),
+        paths("rome south *"),
+        paths("nice south *"),
+    ]);
     let job = ColumnSpec::default();
     let record = |town: &str, job: &str| vec![town.to_owned(), job.to_owned(), "Flu".to_owned()];
     let records = [record("oslo", "a"), record("rome", "a"), record("nice", "b")];
     let sample = table(&records, &[town.clone(), job.clone()]);
-    let people = ["oslo a", "oslo a", "bergen a", "rome a", "rome b", "nice b", "nice b"].map(paths);
-    let people = people.iter().map(|person| person.iter().map(|cell| Some(cell.as_str())).collect());
+    let people =
+        ["oslo a", "oslo a", "bergen a", "rome a", "rome b", "nice b", "nice b"].map(paths);
+    let people =
+        people.iter().map(|person| person.iter().map(|cell| Some(cell.as_str())).collect());
     let people = Folded::from_records(&["c0", "c1"], people, false);
-    let population =
-        Population::place(&people, sample.quasi(), &[&town, &job], "?").map_err(|e| e.misfit.error).unwrap();
+    let population = Population::place(&people, sample.quasi(), &[&town, &job], "?")
+        .map_err(|e| e.misfit.error)
+        .unwrap();
     let data = sample.with_population(population);
     let cells = |k: f64| -> Vec<Vec<String>> {
         let models = bind(&data, "k-map", &[("k", k)]);
         let partition = LocalRecoding.recode(&data, &models, 0, &Silent).unwrap();
         published(&data, &partition).into_iter().map(|row| row.0).collect()
     };
-    // Everybody is in the population: with k = 1 nothing need be generalized.
+    // All people are in the population, so with k = 1 no generalization is needed.
     assert_eq!(cells(1.0), [["nice", "b"], ["oslo", "a"], ["rome", "a"]]);
-    // Two people of Oslo do the job; the record of Rome needs the company of the one of Nice.
+    // Two people of Oslo suffice. The record of Rome must be grouped with the one of Nice.
     assert_eq!(cells(2.0), [["oslo", "a"], ["south", "{a, b}"], ["south", "{a, b}"]]);
 }

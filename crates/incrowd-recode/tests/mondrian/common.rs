@@ -4,9 +4,11 @@ use incrowd_core::hierarchy::nested::Tree;
 use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{ColumnSpec, Dataset, Folded, HierarchySpec, Value};
 
-/// Encodes records whose first columns are quasi-identifiers with these specs, the others sensitive.
+/// Encodes records. The first columns are quasi-identifiers with these specs, the others are
+/// sensitive.
 pub(crate) fn table(names: &[&str], records: &[Vec<String>], specs: &[ColumnSpec]) -> Dataset {
-    let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
+    let cells =
+        records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
     let folded = Folded::from_records(names, cells, true);
     let specs: Vec<&ColumnSpec> = specs.iter().collect();
     Dataset::encode(folded, &specs, &[], "?")
@@ -14,14 +16,17 @@ pub(crate) fn table(names: &[&str], records: &[Vec<String>], specs: &[ColumnSpec
         .expect("test tables fit their domains")
 }
 
-/// The row of each record in the table made of them, found by its texts.
+/// Returns the row of each record in the table made of them, found by its texts.
 pub(crate) fn rows_of(data: &Dataset, names: &[&str], records: &[Vec<String>]) -> Vec<usize> {
-    let cells = records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
+    let cells =
+        records.iter().map(|record| record.iter().map(|cell| Some(cell.as_str())).collect());
     let folded = Folded::from_records(names, cells, true);
     let code = |column: usize, text: &str| {
         folded.columns[column].texts.iter().rposition(|t| t == text).unwrap() as u32
     };
-    let key = |record: &Vec<String>| record.iter().enumerate().map(|(i, t)| code(i, t)).collect::<Vec<_>>();
+    let key = |record: &Vec<String>| {
+        record.iter().enumerate().map(|(i, t)| code(i, t)).collect::<Vec<_>>()
+    };
     let of_fold = |r: &Vec<String>| (0..folded.rows()).find(|&i| folded.row(i) == key(r)).unwrap();
     records.iter().map(|r| data.row_of_fold(of_fold(r) as u32).unwrap().index()).collect()
 }
@@ -32,6 +37,7 @@ pub(crate) fn tree(toml: &str) -> ColumnSpec {
 }
 
 pub(crate) fn k_anonymity(k: u64, data: &Dataset) -> Vec<Box<dyn BoundModel>> {
-    let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap();
+    let promise =
+        Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap();
     vec![promise.model.bind(data).unwrap()]
 }

@@ -1,4 +1,4 @@
-//! Mondrian against worked cases and against what must hold of every partition.
+//! Mondrian: worked cases, and properties of all partitions.
 
 mod common;
 mod optimized;

@@ -1,5 +1,5 @@
-//! Optimized Mondrian against worked cases, against a slow twin that follows the definition record by record, and against
-//! itself.
+//! Optimized Mondrian: worked cases, comparisons with a slow implementation that follows the
+//! definition record by record, and properties.
 
 use crate::common::{k_anonymity, rows_of, table, tree};
 use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
@@ -22,7 +22,8 @@ fn specs(age: Option<Mdr>) -> [ColumnSpec; 3] {
     [
         ColumnSpec { domain: Some((0.0, 100.0)), hierarchy, ..ColumnSpec::default() },
         tree(
-            "\"N. AMERICA\" = [\"USA\", \"Canada\", \"Mexico\"]\nASIA = [\"China\", \"Japan\", \"India\", \"Taiwan\"]",
+            "\"N. AMERICA\" = [\"USA\", \"Canada\", \"Mexico\"]\n\
+             ASIA = [\"China\", \"Japan\", \"India\", \"Taiwan\"]",
         ),
         tree("\"*\" = [\"F\", \"M\"]"),
     ]
@@ -48,25 +49,32 @@ fn cost(data: &Dataset, partition: &Partition) -> f64 {
 fn cells(data: &Dataset, partition: &Partition, rows: &[usize]) -> Vec<Vec<String>> {
     let plan = Plan::new(data, partition);
     let width = data.quasi().len();
-    let row =
-        |&row: &usize| (0..width).map(|q| plan.text(partition.group(row).unwrap(), q).to_owned()).collect();
+    let row = |&row: &usize| {
+        (0..width).map(|q| plan.text(partition.group(row).unwrap(), q).to_owned()).collect()
+    };
     rows.iter().map(row).collect()
 }
 
 fn texts(rows: &Value) -> Vec<Vec<String>> {
     let cell = |c: &Value| c.as_str().map_or_else(|| c.to_string(), str::to_owned);
-    rows.as_array().unwrap().iter().map(|r| r.as_array().unwrap().iter().map(cell).collect()).collect()
+    rows.as_array()
+        .unwrap()
+        .iter()
+        .map(|r| r.as_array().unwrap().iter().map(cell).collect())
+        .collect()
 }
 
 #[test]
 fn the_papers_reading_with_blocking_and_pooling() {
-    let all: Value = serde_json::from_str(incrowd_testing::fixture("mdr_mondrian_random.json")).unwrap();
-    let mut seen = 0;
+    let all: Value =
+        serde_json::from_str(incrowd_testing::fixture("mdr_mondrian_random.json")).unwrap();
+    let mut cases = 0;
     for case in all["cases"].as_array().unwrap() {
         let (records, k) = (texts(&case["rows"]), case["k"].as_u64().unwrap());
         for (undersized, name) in [(Undersized::Block, "block"), (Undersized::Pool, "pool")] {
             let expected = &case[name]["optimized"];
-            // The tree as the column's hierarchy, and made by the algorithm of a column of numbers.
+            // The tree is the column's hierarchy, or the algorithm makes it for a column of
+            // numbers.
             let stated = table(&NAMES, &records, &specs(Some(no_outliers())));
             let optimized = Optimized { mdr: Some(no_outliers()), ..plain(undersized) };
             let made = optimized.prepare(table(&NAMES, &records, &specs(None))).unwrap();
@@ -81,21 +89,23 @@ fn the_papers_reading_with_blocking_and_pooling() {
                 assert!(close(cost(&data, partition), &expected["ncp"]), "{at}");
                 let trials = made.report_as::<TrialReport>().unwrap();
                 assert_eq!(serde_json::json!(trials.order), expected["order"], "{at}");
-                for (trial, expected) in trials.trials.iter().zip(expected["trial_ncp"].as_array().unwrap()) {
+                for (trial, expected) in
+                    trials.trials.iter().zip(expected["trial_ncp"].as_array().unwrap())
+                {
                     assert!(close(trial.cost, expected), "{at}");
                 }
-                seen += 1;
+                cases += 1;
             }
         }
     }
-    assert_eq!(seen, 120);
+    assert_eq!(cases, 120);
 }
 
 /// The definition, record by record and label by label.
 struct Twin {
     k: usize,
     block: bool,
-    /// The intervals of the tree, or cuts at the median.
+    /// The intervals of the tree. `None` means cuts at the median.
     mdr: Option<Vec<Vec<(i64, i64)>>>,
     records: Vec<(i64, usize, usize)>,
 }
@@ -112,15 +122,16 @@ impl Twin {
         [r.0, r.1 as i64, r.2 as i64][column]
     }
 
-    /// From the finest to the root: the sets of values that a value may be published as.
-    fn ladder(&self, column: usize, value: i64) -> Vec<(i64, i64)> {
+    /// The sets of values that a value may be published as, from the finest to the root.
+    fn ancestors(&self, column: usize, value: i64) -> Vec<(i64, i64)> {
         match (column, &self.mdr) {
             (0, Some(levels)) => {
-                let of =
-                    |cells: &Vec<(i64, i64)>| *cells.iter().find(|c| (c.0..=c.1).contains(&value)).unwrap();
-                let mut ladder: Vec<_> = levels.iter().map(of).collect();
-                ladder.push((i64::MIN, i64::MAX));
-                ladder
+                let of = |cells: &Vec<(i64, i64)>| {
+                    *cells.iter().find(|c| (c.0..=c.1).contains(&value)).unwrap()
+                };
+                let mut ancestors: Vec<_> = levels.iter().map(of).collect();
+                ancestors.push((i64::MIN, i64::MAX));
+                ancestors
             }
             (1, _) => vec![(value, value), if value < 3 { (0, 2) } else { (3, 6) }, (0, 6)],
             _ => vec![(value, value), (0, 1)],
@@ -133,7 +144,7 @@ impl Twin {
         if column == 0 && self.mdr.is_none() {
             return (lo, hi);
         }
-        self.ladder(column, lo).into_iter().find(|n| n.0 <= lo && hi <= n.1).unwrap()
+        self.ancestors(column, lo).into_iter().find(|n| n.0 <= lo && hi <= n.1).unwrap()
     }
 
     fn score(&self, column: usize, part: &TwinPart) -> f64 {
@@ -167,9 +178,9 @@ impl Twin {
         }
         let mut children: Vec<((i64, i64), Vec<usize>)> = Vec::new();
         for &record in &part.records {
-            let ladder = self.ladder(column, self.value(record, column));
-            let at = ladder.iter().position(|n| *n == node).unwrap();
-            let child = *ladder.get(at.checked_sub(1)?)?;
+            let ancestors = self.ancestors(column, self.value(record, column));
+            let at = ancestors.iter().position(|n| *n == node).unwrap();
+            let child = *ancestors.get(at.checked_sub(1)?)?;
             match children.iter_mut().find(|(known, _)| *known == child) {
                 Some((_, records)) => records.push(record),
                 None => children.push((child, vec![record])),
@@ -181,7 +192,8 @@ impl Twin {
             1 => if c.0 == 0 { "N. AMERICA" } else { "ASIA" }.to_owned(),
             _ => ["F", "M"][c.0 as usize].to_owned(),
         };
-        let (mut strong, weak): (Vec<_>, Vec<_>) = children.into_iter().partition(|c| c.1.len() >= self.k);
+        let (mut strong, weak): (Vec<_>, Vec<_>) =
+            children.into_iter().partition(|c| c.1.len() >= self.k);
         if weak.is_empty() {
             return (strong.len() > 1).then(|| strong.into_iter().map(|c| with(c.1)).collect());
         }
@@ -216,31 +228,33 @@ impl Twin {
     fn run(&self, choose: &dyn Fn(&TwinPart) -> Vec<usize>) -> (f64, Vec<Vec<usize>>) {
         let all = TwinPart { records: (0..self.records.len()).collect(), closed: [false; 3] };
         let parts = self.divide(all, choose);
-        let cost =
-            parts.iter().map(|p| p.records.len() as f64 * (0..3).map(|c| self.score(c, p)).sum::<f64>());
+        let cost = parts
+            .iter()
+            .map(|p| p.records.len() as f64 * (0..3).map(|c| self.score(c, p)).sum::<f64>());
         let mut groups: Vec<Vec<usize>> = parts.iter().map(|p| p.records.clone()).collect();
         groups.iter_mut().for_each(|g| g.sort_unstable());
         groups.sort();
         (cost.clone().sum(), groups)
     }
 
-    fn weighted(&self, weights: [f64; 3]) -> (f64, Vec<Vec<usize>>) {
+    fn widest(&self, factors: [f64; 3]) -> (f64, Vec<Vec<usize>>) {
         self.run(&|part| {
             let mut columns = vec![0, 1, 2];
             columns.sort_by(|&a, &b| {
-                let score = |c: usize| weights[c] * self.score(c, part);
+                let score = |c: usize| factors[c] * self.score(c, part);
                 score(b).total_cmp(&score(a))
             });
             columns
         })
     }
 
-    /// Trials are run on the tree, whatever the final run does.
+    /// The trials use the tree, independently of the final run.
     fn lexicographic(&self) -> (Vec<usize>, Vec<Vec<usize>>) {
         let n = self.records.len() as f64;
         let mdr = self.mdr.clone().or_else(|| Some(two_sigma_grid(&self.records)));
         let tried = Twin { k: self.k, block: self.block, mdr, records: self.records.clone() };
-        let trial = |j: usize| tried.weighted(std::array::from_fn(|c| if c == j { n } else { 1.0 })).0;
+        let trial =
+            |j: usize| tried.widest(std::array::from_fn(|c| if c == j { n } else { 1.0 })).0;
         let costs: Vec<f64> = (0..3).map(trial).collect();
         let mut order = vec![0, 1, 2];
         order.sort_by(|&a, &b| (costs[a] * 1e9).round().total_cmp(&(costs[b] * 1e9).round()));
@@ -260,14 +274,17 @@ fn written(people: &[(i64, usize, usize)]) -> Vec<Vec<String>> {
     people.iter().map(text).collect()
 }
 
-/// The tree with a cell of outliers on either side, which reaches to the end of the stated domain.
+/// The tree with a cell of outliers on either side, which extends to the end of the domain.
 fn two_sigma_grid(people: &[(i64, usize, usize)]) -> Vec<Vec<(i64, i64)>> {
     let n = people.len() as f64;
     let mean = people.iter().map(|p| p.0 as f64).sum::<f64>() / n;
     let sigma = (people.iter().map(|p| (p.0 as f64 - mean).powi(2)).sum::<f64>() / n).sqrt();
-    let inside = |p: &&(i64, usize, usize)| (mean - 2.0 * sigma..=mean + 2.0 * sigma).contains(&(p.0 as f64));
+    let inside = |p: &&(i64, usize, usize)| {
+        (mean - 2.0 * sigma..=mean + 2.0 * sigma).contains(&(p.0 as f64))
+    };
     let core: Vec<(i64, usize, usize)> = people.iter().filter(inside).copied().collect();
-    let (lo, hi) = (core.iter().map(|p| p.0).min().unwrap(), core.iter().map(|p| p.0).max().unwrap());
+    let (lo, hi) =
+        (core.iter().map(|p| p.0).min().unwrap(), core.iter().map(|p| p.0).max().unwrap());
     let outliers = |mut level: Vec<(i64, i64)>| {
         level.extend([(0, lo - 1), (hi + 1, 100)]);
         level
@@ -275,9 +292,10 @@ fn two_sigma_grid(people: &[(i64, usize, usize)]) -> Vec<Vec<(i64, i64)>> {
     grid(&core).into_iter().map(outliers).collect()
 }
 
-/// The tree without outliers, word for word.
+/// The tree without outliers, exactly by its definition.
 fn grid(people: &[(i64, usize, usize)]) -> Vec<Vec<(i64, i64)>> {
-    let (lo, hi) = (people.iter().map(|p| p.0).min().unwrap(), people.iter().map(|p| p.0).max().unwrap());
+    let (lo, hi) =
+        (people.iter().map(|p| p.0).min().unwrap(), people.iter().map(|p| p.0).max().unwrap());
     let width = (((hi - lo) as f64 / 20.0 + 0.5).floor() as i64).max(1);
     let level = |factor: i64| {
         let step = width * factor;
@@ -300,7 +318,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn the_twin_agrees(people in people(), k in 1usize..6, block in any::<bool>(), tree in any::<bool>()) {
+    fn a_slow_implementation_gives_the_same_groups(
+        people in people(),
+        k in 1usize..6,
+        block in any::<bool>(),
+        tree in any::<bool>(),
+    ) {
         let k = k.min(people.len());
         let twin = Twin { k, block, mdr: tree.then(|| grid(&people)), records: people.clone() };
         let records = written(&people);
@@ -313,37 +336,47 @@ proptest! {
         prop_assert_eq!(made.report_as::<TrialReport>().cloned().unwrap().order, names);
         prop_assert_eq!(groups_of(&data, &made.partition, &rows), groups);
         let rank = Optimized { priority: Priority::Rank, ..plain(undersized) };
-        let mut weights = [0.0; 3];
-        order.iter().enumerate().for_each(|(rank, &c)| weights[c] = 3.0 - rank as f64);
+        let mut factors = [0.0; 3];
+        order.iter().enumerate().for_each(|(rank, &c)| factors[c] = 3.0 - rank as f64);
         let ranked = recode(&rank, &data, k as u64).partition;
-        prop_assert_eq!(groups_of(&data, &ranked, &rows), twin.weighted(weights).1);
-        let none = recode(&Optimized { priority: Priority::None, ..plain(undersized) }, &data, k as u64).partition;
+        prop_assert_eq!(groups_of(&data, &ranked, &rows), twin.widest(factors).1);
+        let none = Optimized { priority: Priority::None, ..plain(undersized) };
+        let none = recode(&none, &data, k as u64).partition;
         let basic = Mondrian { undersized, ..Mondrian::default() };
         let basic = basic.recode(&data, &k_anonymity(k as u64, &data), 0, &Silent).unwrap();
         prop_assert_eq!(groups_of(&data, &none, &rows), groups_of(&data, &basic, &rows));
     }
 
-    /// What is kept costs what the report says, never more than a trial, and all orders never more than one.
+    /// The cost of the kept run is that of the report, never more than that of a trial, and all
+    /// orders never cost more than one.
     #[test]
     fn the_best_is_kept(people in people(), k in 1u64..6, tree in any::<bool>()) {
         let records = written(&people);
         let data = table(&NAMES, &records, &specs(tree.then(no_outliers)));
         let k = k.min(data.records());
         let made = recode(&Optimized::default(), &data, k);
-        let (report, kept) = (made.report_as::<TrialReport>().cloned().unwrap(), cost(&data, &made.partition));
+        let report = made.report_as::<TrialReport>().cloned().unwrap();
+        let kept = cost(&data, &made.partition);
         let cells = data.records() as f64 * 3.0;
+        let trial = |name: &String| report.trials.iter().find(|t| t.column == *name).unwrap();
         let stated = match &report.kept {
             KeptRun::Last => report.last,
-            KeptRun::Trial(name) => report.trials.iter().find(|t| t.column == *name).unwrap().published.unwrap(),
+            KeptRun::Trial(name) => trial(name).published.unwrap(),
         };
         prop_assert!((kept / cells - stated).abs() < 1e-9);
-        prop_assert!(report.trials.iter().all(|t| kept <= t.cost + 1e-9 && kept / cells <= t.published.unwrap_or(1.0) + 1e-9) && kept / cells <= report.last + 1e-9);
-        let every = recode(&Optimized { priority: Priority::AllOrders, ..Optimized::default() }, &data, k);
+        for trial in &report.trials {
+            prop_assert!(kept <= trial.cost + 1e-9);
+            prop_assert!(kept / cells <= trial.published.unwrap_or(1.0) + 1e-9);
+        }
+        prop_assert!(kept / cells <= report.last + 1e-9);
+        let every = Optimized { priority: Priority::AllOrders, ..Optimized::default() };
+        let every = recode(&every, &data, k);
         prop_assert!(cost(&data, &every.partition) <= kept + 1e-9);
         prop_assert_eq!(every.report_as::<TrialReport>().cloned().unwrap().runs, 3 + 6);
     }
 
-    /// With a single width every cell is one interval of that width, or `*`, and no record becomes easier to find.
+    /// With a single width every cell is one interval of that width, or `*`, and every record still
+    /// has at least k - 1 others with equal cells.
     #[test]
     fn a_single_width_only_coarsens(people in people(), k in 1u64..6) {
         let records = written(&people);
@@ -352,11 +385,12 @@ proptest! {
         let made = recode(&Optimized { single_width: true, ..Optimized::default() }, &data, k);
         let merged = data.clone().with_domains(made.domains.clone().unwrap());
         let rows = rows_of(&data, &NAMES, &records);
-        let (fine, coarse) = (cells(&data, &made.partition, &rows), cells(&merged, &made.partition, &rows));
-        let said = &made.report_as::<TrialReport>().cloned().unwrap().single_width[0];
+        let fine = cells(&data, &made.partition, &rows);
+        let coarse = cells(&merged, &made.partition, &rows);
+        let reported = &made.report_as::<TrialReport>().cloned().unwrap().single_width[0];
         let grid = grid(&people);
         let width = grid[0][0].1 - grid[0][0].0 + 1;
-        let factor = (said.width as i64 / width.max(1)).max(1);
+        let factor = (reported.width as i64 / width.max(1)).max(1);
         for (record, cells) in coarse.iter().enumerate() {
             let alike = coarse.iter().filter(|other| *other == cells).count() as u64;
             prop_assert!(alike >= k);
@@ -371,21 +405,23 @@ proptest! {
         }
         let price = |data: &Dataset, cells: &[Vec<String>]| -> f64 {
             let domain = &data.quasi()[0].domain;
-            let cost: f64 = cells.iter().map(|c| domain.cell_ncp(&domain.read(&c[0]).unwrap())).sum();
+            let ncp = |cell: &String| domain.cell_ncp(&domain.read(cell).unwrap());
+            let cost: f64 = cells.iter().map(|c| ncp(&c[0])).sum();
             cost / cells.len() as f64
         };
-        prop_assert!((said.before - price(&data, &fine)).abs() < 1e-9);
-        prop_assert!((said.after - price(&merged, &coarse)).abs() < 1e-9 && said.after >= said.before - 1e-9);
+        prop_assert!((reported.before - price(&data, &fine)).abs() < 1e-9);
+        prop_assert!((reported.after - price(&merged, &coarse)).abs() < 1e-9);
+        prop_assert!(reported.after >= reported.before - 1e-9);
     }
 }
 
 #[test]
-fn weights_of_ones_own_decide_what_is_kept_sharp() {
+fn an_important_column_is_generalized_less() {
     let people: Vec<(i64, usize, usize)> =
         (0..120i64).map(|i| (18 + i % 50, (i % 7) as usize, (i % 2) as usize)).collect();
-    let penalty = |weight: f64, column: usize| {
+    let penalty = |importance: f64, column: usize| {
         let mut specs = specs(None);
-        specs[column].weight = Some(weight);
+        specs[column].weight = Some(importance);
         let data = table(&NAMES, &written(&people), &specs);
         let partition = recode(&Optimized::default(), &data, 10).partition;
         let domain = &data.quasi()[column].domain;
@@ -395,7 +431,7 @@ fn weights_of_ones_own_decide_what_is_kept_sharp() {
         };
         (0..data.rows()).map(cost).sum::<f64>()
     };
-    assert!(penalty(50.0, 0) < penalty(0.01, 0), "a heavy column is generalized less");
+    assert!(penalty(50.0, 0) < penalty(0.01, 0));
     assert!(penalty(50.0, 1) < penalty(0.01, 1));
 }
 
@@ -420,19 +456,23 @@ fn all_orders_of_six_columns_are_too_many() {
 fn one_column_needs_no_trials() {
     let records: Vec<Vec<String>> = (0..20).map(|i| vec![i.to_string()]).collect();
     let data = table(&["x"], &records, &[ColumnSpec::default()]);
-    let report = recode(&Optimized::default(), &data, 5).report_as::<TrialReport>().cloned().unwrap();
+    let report =
+        recode(&Optimized::default(), &data, 5).report_as::<TrialReport>().cloned().unwrap();
     assert_eq!((report.runs, report.trials.len()), (1, 0));
 }
 
 #[test]
-fn missing_values_stay_a_leaf_of_their_own_under_the_tree() {
+fn missing_values_are_a_separate_leaf_of_the_tree() {
     let cells = [Some("20"), Some("60"), None, Some("25"), None].map(|cell| vec![cell]);
     let folded = incrowd_core::Folded::from_records(&["x"], cells, false);
     let spec = ColumnSpec::default();
     let data = Dataset::encode(folded, &[&spec], &[], "?").map_err(|e| e.misfit.error).unwrap();
     let optimized = Optimized { mdr: Some(no_outliers()), ..Optimized::default() };
     let data = optimized.prepare(data).unwrap();
-    let Domain::Taxonomy(tree) = &data.quasi()[0].domain else { panic!("no tree was made") };
+    let Domain::Taxonomy(tree) = &data.quasi()[0].domain else { panic!("there is no tree") };
     assert_eq!(data.quasi()[0].domain.label(Code(3), Code(3)), "?");
-    assert_eq!((tree.leaves(), data.quasi()[0].domain.label(Code(0), Code(1))), (4, "[20, 27]".into()));
+    assert_eq!(
+        (tree.leaves(), data.quasi()[0].domain.label(Code(0), Code(1))),
+        (4, "[20, 27]".into())
+    );
 }

@@ -1,4 +1,4 @@
-//! What must hold of every partition, on random tables.
+//! Properties of all partitions, on random tables.
 
 use crate::common::{k_anonymity, table, tree};
 use incrowd_core::model::{BoundModel, Verdict};
@@ -18,14 +18,15 @@ fn specs() -> [ColumnSpec; 3] {
 }
 
 fn records() -> impl Strategy<Value = Vec<Vec<String>>> {
-    let record = (0u32..12, 0usize..6, 0usize..4, 0usize..3).prop_map(|(age, country, city, disease)| {
-        vec![
-            age.to_string(),
-            ["a", "b", "c", "d", "e", "f"][country].to_owned(),
-            ["p", "q", "r", "s"][city].to_owned(),
-            ["flu", "cold", "none"][disease].to_owned(),
-        ]
-    });
+    let record =
+        (0u32..12, 0usize..6, 0usize..4, 0usize..3).prop_map(|(age, country, city, disease)| {
+            vec![
+                age.to_string(),
+                ["a", "b", "c", "d", "e", "f"][country].to_owned(),
+                ["p", "q", "r", "s"][city].to_owned(),
+                ["flu", "cold", "none"][disease].to_owned(),
+            ]
+        });
     prop::collection::vec(record, 6..60)
 }
 
@@ -44,7 +45,7 @@ fn mondrian() -> impl Strategy<Value = Mondrian> {
     })
 }
 
-/// A model that looks at the sensitive values, so that the general path of the algorithm is taken.
+/// A model of the sensitive values, which requires the general implementation of the algorithm.
 #[derive(Debug)]
 struct TwoDiseases;
 
@@ -54,7 +55,7 @@ impl BoundModel for TwoDiseases {
         Verdict::at_least("fewest values", distinct as f64, 2.0, distinct >= 2)
     }
 
-    fn looks_at(&self) -> Option<usize> {
+    fn sensitive_column(&self) -> Option<usize> {
         Some(0)
     }
 }
@@ -76,7 +77,7 @@ fn check_cells(data: &Dataset, partition: &Partition) -> Result<(), TestCaseErro
             let code = Code(data.quasi_codes(row)[q]);
             let span = partition.spans(group)[q];
             prop_assert!(span.lo <= code && code <= span.hi);
-            let cell = quasi.domain.read(plan.text(group, q)).expect("what is published can be read");
+            let cell = quasi.domain.read(plan.text(group, q)).expect("published cells can be read");
             prop_assert!(quasi.domain.covers(&cell, code));
         }
     }
@@ -102,7 +103,11 @@ proptest! {
     }
 
     #[test]
-    fn models_that_look_at_sensitive_values_are_kept(records in records(), mondrian in mondrian(), k in 1u64..5) {
+    fn models_of_sensitive_values_are_satisfied(
+        records in records(),
+        mondrian in mondrian(),
+        k in 1u64..5,
+    ) {
         let data = table(&NAMES, &records, &specs());
         prop_assume!(data.sensitive()[0].values.len() >= 2);
         let mut models = k_anonymity(k.min(data.records()), &data);
@@ -114,10 +119,15 @@ proptest! {
         check_cells(&data, &partition)?;
     }
 
-    /// A limit is never exceeded, what is left keeps the promises, and suppressing never costs more than it saves.
+    /// The limit is never exceeded, the published groups satisfy the models, and suppression never
+    /// costs more than it saves.
     #[test]
     fn suppression_stays_within_the_limit_and_pays(
-        records in records(), mondrian in mondrian(), k in 1u64..6, limit in 0u64..12, diverse in any::<bool>(),
+        records in records(),
+        mondrian in mondrian(),
+        k in 1u64..6,
+        limit in 0u64..12,
+        diverse in any::<bool>(),
     ) {
         let data = table(&NAMES, &records, &specs());
         prop_assume!(data.sensitive()[0].values.len() >= 2);
@@ -135,7 +145,8 @@ proptest! {
                     continue;
                 };
                 let spans = partition.spans(group).iter().zip(data.quasi());
-                let cells: f64 = spans.map(|(span, quasi)| quasi.domain.ncp(span.lo, span.hi)).sum();
+                let cells: f64 =
+                    spans.map(|(span, quasi)| quasi.domain.ncp(span.lo, span.hi)).sum();
                 cost += data.weight(row) as f64 * cells;
             }
             let mut groups = vec![GroupSummary::empty(1); partition.groups()];
@@ -144,7 +155,8 @@ proptest! {
                     groups[group.index()].add(data.weight(row), data.sensitive_codes(row));
                 }
             }
-            let kept = groups.iter().all(|group| models.iter().all(|model| model.admits(group).holds));
+            let admitted = |group| models.iter().all(|model| model.admits(group).holds);
+            let kept = groups.iter().all(admitted);
             (cost, suppressed, kept)
         };
         let (with, suppressed, kept) = cost(limit);
@@ -166,19 +178,20 @@ proptest! {
         }
     }
 
-    /// Nothing that could still be divided in two at a single cut of a number line was left whole.
+    /// No group remains that a single cut of a number could divide.
     #[test]
     fn no_group_is_left_that_a_numeric_cut_could_divide(records in records(), k in 1u64..5) {
         let data = table(&NAMES, &records, &specs());
         let k = k.min(data.records());
-        let partition = Mondrian::default().recode(&data, &k_anonymity(k, &data), 0, &Silent).unwrap();
+        let models = k_anonymity(k, &data);
+        let partition = Mondrian::default().recode(&data, &models, 0, &Silent).unwrap();
         for group in 0..partition.groups() {
-            let members: Vec<usize> =
-                (0..data.rows()).filter(|&r| partition.group(r).unwrap().index() == group).collect();
+            let is_member = |&r: &usize| partition.group(r).unwrap().index() == group;
+            let members: Vec<usize> = (0..data.rows()).filter(is_member).collect();
             for cut in 0..12 {
                 let side = |left: bool| -> u64 {
-                    let on_side = members.iter().filter(|&&r| (data.quasi_codes(r)[0] <= cut) == left);
-                    on_side.map(|&r| data.weight(r)).sum()
+                    let is_here = |&&r: &&usize| (data.quasi_codes(r)[0] <= cut) == left;
+                    members.iter().filter(is_here).map(|&r| data.weight(r)).sum()
                 };
                 prop_assert!(side(true) < k || side(false) < k);
             }

@@ -1,4 +1,5 @@
-//! Worked cases: the outcome of Mondrian on small random tables, computed by independent prototypes.
+//! Worked cases: the results of Mondrian on small random tables, computed by independent
+//! prototypes.
 
 use crate::common::{k_anonymity, rows_of, table, tree};
 use incrowd_core::{ColumnSpec, Dataset, Kind, Partition, Plan, Silent};
@@ -13,7 +14,11 @@ fn vectors(text: &str) -> Vec<Value> {
 
 fn texts(rows: &Value) -> Vec<Vec<String>> {
     let cell = |c: &Value| c.as_str().map_or_else(|| c.to_string(), str::to_owned);
-    rows.as_array().unwrap().iter().map(|r| r.as_array().unwrap().iter().map(cell).collect()).collect()
+    rows.as_array()
+        .unwrap()
+        .iter()
+        .map(|r| r.as_array().unwrap().iter().map(cell).collect())
+        .collect()
 }
 
 fn ncp(data: &Dataset, plan: &Plan<'_>, partition: &Partition, rows: &[usize]) -> f64 {
@@ -33,11 +38,12 @@ fn median_and_hierarchy_cuts_with_blocking_and_pooling() {
     let specs = [
         ColumnSpec { domain: Some((0.0, 100.0)), ..ColumnSpec::default() },
         tree(
-            "\"N. AMERICA\" = [\"USA\", \"Canada\", \"Mexico\"]\nASIA = [\"China\", \"Japan\", \"India\", \"Taiwan\"]",
+            "\"N. AMERICA\" = [\"USA\", \"Canada\", \"Mexico\"]\n\
+             ASIA = [\"China\", \"Japan\", \"India\", \"Taiwan\"]",
         ),
         tree("\"*\" = [\"F\", \"M\"]"),
     ];
-    let mut seen = 0;
+    let mut cases = 0;
     for case in vectors(incrowd_testing::fixture("mdr_mondrian_random.json")) {
         let records = texts(&case["rows"]);
         let data = table(&names, &records, &specs);
@@ -50,21 +56,27 @@ fn median_and_hierarchy_cuts_with_blocking_and_pooling() {
             let plan = Plan::new(&data, &partition);
             let cells: Vec<Vec<String>> = rows
                 .iter()
-                .map(|&row| (0..3).map(|q| plan.text(partition.group(row).unwrap(), q).to_owned()).collect())
+                .map(|&row| {
+                    (0..3).map(|q| plan.text(partition.group(row).unwrap(), q).to_owned()).collect()
+                })
                 .collect();
             assert_eq!(cells, texts(&expected["cells"]), "case {} {name}", case["case"]);
             assert_eq!(partition.groups() as u64, expected["groups"].as_u64().unwrap());
             let ncp = ncp(&data, &plan, &partition, &rows);
-            assert!((ncp - expected["ncp"].as_f64().unwrap()).abs() < 1e-8, "case {} {name}", case["case"]);
-            seen += 1;
+            assert!(
+                (ncp - expected["ncp"].as_f64().unwrap()).abs() < 1e-8,
+                "case {} {name}",
+                case["case"]
+            );
+            cases += 1;
         }
     }
-    assert_eq!(seen, 60);
+    assert_eq!(cases, 60);
 }
 
 #[test]
 fn round_robin_median_cuts() {
-    let mut seen = 0;
+    let mut cases = 0;
     for case in vectors(incrowd_testing::fixture("kja_mondrian_random.json")) {
         let microdata = case["mt_rows"].as_u64().unwrap() as usize;
         let points = &texts(&case["points"])[..microdata];
@@ -79,9 +91,10 @@ fn round_robin_median_cuts() {
             groups[partition.group(row).unwrap().index()].push(record as u64);
         }
         groups.sort();
-        let expected: Vec<Vec<u64>> = serde_json::from_value(case["conventional"]["groups"].clone()).unwrap();
+        let expected: Vec<Vec<u64>> =
+            serde_json::from_value(case["conventional"]["groups"].clone()).unwrap();
         assert_eq!(groups, expected, "case {}", case["case"]);
-        seen += 1;
+        cases += 1;
     }
-    assert_eq!(seen, 30);
+    assert_eq!(cases, 30);
 }

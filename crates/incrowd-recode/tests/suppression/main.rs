@@ -1,4 +1,5 @@
-//! Withholding records: the paper's examples, vectors of an independent prototype, the record loop as a twin, and chance.
+//! Suppression of records: the paper's examples, vectors of an independent prototype, a comparison
+//! with the loop over records, and distributions of draws.
 
 mod anatomy;
 mod chance;

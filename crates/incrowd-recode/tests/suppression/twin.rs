@@ -1,4 +1,4 @@
-//! The closed form against the loop of the paper, which moves one record at a time.
+//! Comparison of the closed form with the paper's loop, which removes one record at a time.
 
 use incrowd_core::eligibility::{candidacy, eligible};
 use incrowd_recode::suppression::levels::{cut, safe_stop, stop};
@@ -15,15 +15,20 @@ fn lth(counts: &[u64], l: u64) -> u64 {
     sorted.get(l as usize - 1).copied().unwrap_or(0)
 }
 
-/// Both conditions of what is left.
+/// Whether both conditions hold for the remaining counts.
 pub(crate) fn holds(left: &[u64], records: u64, l: u64) -> bool {
     let sum: u64 = left.iter().sum();
     let most = left.iter().copied().max().unwrap_or(0);
     eligible(most, sum, l) && candidacy(lth(left, l), records - sum, records, l)
 }
 
-/// D-suppression as printed: `counts` in the order of the ranks.
-pub(crate) fn slow(counts: &[u64], records: u64, l: u64, done: impl Fn(&[u64]) -> bool) -> Vec<u64> {
+/// D-suppression as printed. `counts` are in the order of the ranks.
+pub(crate) fn slow(
+    counts: &[u64],
+    records: u64,
+    l: u64,
+    done: impl Fn(&[u64]) -> bool,
+) -> Vec<u64> {
     let mut left = counts.to_vec();
     while !done(&left) {
         let most = *left.iter().max().unwrap();
@@ -34,7 +39,8 @@ pub(crate) fn slow(counts: &[u64], records: u64, l: u64, done: impl Fn(&[u64]) -
     left
 }
 
-/// A table that is not eligible, with l at most the number of values; small, so that levels are met half way.
+/// A table that is not eligible, with l at most the number of values. It is small, so that stops
+/// inside a level occur.
 fn table(rng: &mut ChaCha8Rng) -> Option<(Vec<u64>, u64)> {
     let values = rng.random_range(2..9usize);
     let top = *[3u64, 8, 20, 60].get(rng.random_range(0..4usize)).unwrap();
@@ -49,7 +55,7 @@ fn table(rng: &mut ChaCha8Rng) -> Option<(Vec<u64>, u64)> {
 }
 
 #[test]
-fn the_closed_form_stops_where_the_record_loop_does() {
+fn the_closed_form_stops_where_the_loop_over_records_does() {
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let (mut cases, mut inside, mut ties) = (0, 0, 0);
     while cases < CASES {
@@ -58,7 +64,7 @@ fn the_closed_form_stops_where_the_record_loop_does() {
         let h = rng.random_range(1..=l);
         let (low, high) = interval(&counts, h as usize);
         let first = rng.random_range(low..=high);
-        // Ranks after the first step; equal counts stand in the order of the table.
+        // Ranks after the first step. Equal counts are in the order of the table.
         let mut reduced = counts.clone();
         reduced[0] = first;
         reduced.sort_by(|a, b| b.cmp(a));
@@ -66,7 +72,8 @@ fn the_closed_form_stops_where_the_record_loop_does() {
         let left = slow(&reduced, records, l, |left| holds(left, records, l));
         assert_eq!(cut(&reduced, fast), left, "{counts:?} l={l} h={h} F={first}");
         assert_eq!(fast.cuts, reduced.iter().sum::<u64>() - left.iter().sum::<u64>());
-        // With the level completed both conditions still hold, and fewer than the values at the top are lost.
+        // After completing the level both conditions still hold, and fewer records are lost than
+        // there are values at the top.
         let complete = fast.completed(&reduced);
         let completed = cut(&reduced, complete);
         assert!(holds(&completed, records, l), "{counts:?} l={l} F={first}");
@@ -96,19 +103,19 @@ fn unsafe_is_the_lower_bound_and_safe_stops_at_the_count_of_the_lth_value() {
         let rule = Rule { way: Way::Random, l, complete_level: false };
         let mut last = u64::MAX;
         for first in interval(&counts, l as usize).0..=counts[0] {
-            // Never less than the lower bound, and no less the deeper the first cut.
-            let withheld = rule.withheld(&counts, first);
-            assert!(lower <= withheld && withheld <= last, "{counts:?} l={l} F={first}");
-            last = withheld;
+            // Never less than the lower bound, and not less for a deeper first cut.
+            let suppressed = rule.suppressed(&counts, first);
+            assert!(lower <= suppressed && suppressed <= last, "{counts:?} l={l} F={first}");
+            last = suppressed;
         }
-        assert_eq!(last, lower, "without a first cut R-suppression is Unsafe D-suppression");
+        assert_eq!(last, lower, "without a first cut R-suppression equals Unsafe D-suppression");
         cases += 1;
     }
 }
 
-/// Every way of withholding fewer records than Unsafe D-suppression breaks a condition.
+/// Suppressing fewer records than Unsafe D-suppression always violates a condition.
 #[test]
-fn nothing_that_withholds_less_keeps_both_conditions() {
+fn no_smaller_suppression_satisfies_both_conditions() {
     fn least(counts: &[u64], records: u64, l: u64) -> u64 {
         let mut best = u64::MAX;
         let mut left = counts.to_vec();

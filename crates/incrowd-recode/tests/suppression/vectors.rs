@@ -27,7 +27,8 @@ fn rule(way: Way, l: u64, complete_level: bool) -> Rule {
     Rule { way, l, complete_level }
 }
 
-/// What R-suppression leaves with a given first cut, equal counts in the order of the table, and sorted.
+/// The counts after R-suppression with a given first cut, equal counts in the order of the table;
+/// and the same sorted.
 fn r_suppression(table: &[u64], l: u64, first: u64) -> (Vec<u64>, Vec<u64>) {
     let mut order: Vec<usize> = (0..table.len()).collect();
     let reduced: Vec<u64> = std::iter::once(first).chain(table[1..].iter().copied()).collect();
@@ -51,7 +52,7 @@ fn examples_1_to_3_unsafe_stops_after_six_and_safe_after_ten() {
     let safe = safe_stop(&table, l);
     assert_eq!((safe.cuts, safe.level), (10, 2));
     assert_eq!(cut(&table, safe), counts(&v["safe"]["tp"]));
-    // The order in which values lose records, one by one.
+    // The order in which values lose records.
     let mut left = table.clone();
     for rank in counts(&v["d_suppression_order_of_cuts"]) {
         let next = slow(&left, n, l, |now| now.iter().sum::<u64>() < left.iter().sum());
@@ -66,19 +67,19 @@ fn example_4_and_the_exact_distribution_of_its_releases() {
     let (table, l) = (counts(&v["T"]), 3);
     assert_eq!(interval(&table, 2), (2, 4));
     assert_eq!(r_suppression(&table, l, 3).0, [3, 3, 2, 1, 1]);
-    let mut seen: std::collections::BTreeMap<Vec<u64>, f64> = Default::default();
+    let mut found: std::collections::BTreeMap<Vec<u64>, f64> = Default::default();
     for h in 1..=l {
         let (low, high) = interval(&table, h as usize);
         for first in low..=high {
-            *seen.entry(r_suppression(&table, l, first).0).or_default() +=
+            *found.entry(r_suppression(&table, l, first).0).or_default() +=
                 1.0 / (l as f64 * (high - low + 1) as f64);
         }
     }
     let expected = v["rsup_exact_distribution"].as_array().unwrap();
-    assert_eq!(seen.len(), expected.len());
+    assert_eq!(found.len(), expected.len());
     for entry in expected {
         let p = fraction(entry["p"].as_str().unwrap());
-        assert!((seen[&counts(&entry["by_rank_in_T"])] - p).abs() < 1e-12);
+        assert!((found[&counts(&entry["by_rank_in_T"])] - p).abs() < 1e-12);
     }
     let mean = rule(Way::Random, l, false).expected(&table);
     assert!((mean - fraction(v["rsup_expected_suppressed"].as_str().unwrap())).abs() < 1e-12);
@@ -103,7 +104,10 @@ fn random_tables() {
                 counts(&run["tp_sorted"]),
                 "{table:?} l={l} F={first}"
             );
-            assert_eq!(Some(rule(Way::Random, l, false).withheld(&table, first)), run["suppressed"].as_u64());
+            assert_eq!(
+                Some(rule(Way::Random, l, false).suppressed(&table, first)),
+                run["suppressed"].as_u64()
+            );
         }
         let mean = rule(Way::Random, l, false).expected(&table);
         let expected = fraction(case["rsup_expected_suppressed"].as_str().unwrap());
@@ -156,7 +160,13 @@ fn stops_inside_a_level_and_all_of_them() {
     assert_eq!(Some(found), v["count"].as_u64());
 }
 
-fn partitions(n: u64, parts: usize, most: u64, taken: &mut Vec<u64>, visit: &mut dyn FnMut(&[u64])) {
+fn partitions(
+    n: u64,
+    parts: usize,
+    most: u64,
+    taken: &mut Vec<u64>,
+    visit: &mut dyn FnMut(&[u64]),
+) {
     if parts == 0 {
         if n == 0 {
             visit(taken);
@@ -174,9 +184,12 @@ fn partitions(n: u64, parts: usize, most: u64, taken: &mut Vec<u64>, visit: &mut
 fn zipf_tables() {
     let v = fixture("zipf");
     let zipf = |alpha: f64| -> Vec<u64> {
-        (1..=20).map(|i| ((1000.0 / f64::from(i).powf(alpha) + 1e-9).floor() as u64).max(1)).collect()
+        (1..=20)
+            .map(|i| ((1000.0 / f64::from(i).powf(alpha) + 1e-9).floor() as u64).max(1))
+            .collect()
     };
-    let near = |a: f64, json: &Json| assert!((a - json.as_f64().unwrap()).abs() < 1e-9, "{a} {json}");
+    let near =
+        |a: f64, json: &Json| assert!((a - json.as_f64().unwrap()).abs() < 1e-9, "{a} {json}");
     for key in ["vs_alpha", "vs_l"] {
         for case in v[key].as_array().unwrap() {
             let (table, l) = (zipf(case["alpha"].as_f64().unwrap()), case["l"].as_u64().unwrap());
@@ -187,14 +200,17 @@ fn zipf_tables() {
             assert_eq!(case["rates"].is_null(), eligible(table[0], n, l), "{case}");
             if !case["rates"].is_null() {
                 near(stop(&table, n, l).cuts as f64 / n as f64, &case["rates"]["unsafe"]);
-                near(rule(Way::Random, l, false).expected(&table) / n as f64, &case["rates"]["rsup"]);
+                near(
+                    rule(Way::Random, l, false).expected(&table) / n as f64,
+                    &case["rates"]["rsup"],
+                );
                 near(safe_stop(&table, l).cuts as f64 / n as f64, &case["rates"]["safe"]);
             }
         }
     }
 }
 
-/// Every named case; each expectation that has a key here is looked at, and an unknown one fails the test.
+/// Every named case. Each key of the expectation is checked, and an unknown key fails the test.
 #[test]
 fn edge_cases() {
     for case in fixture("edge_cases")["cases"].as_array().unwrap() {
@@ -236,18 +252,21 @@ fn edge_cases() {
                     assert!((mean - fraction(want.as_str().unwrap())).abs() < 1e-9, "{name}");
                 }
                 "S_1" => assert_eq!(made.as_ref().unwrap().tied, 2, "{name}"),
-                unknown => panic!("nobody looks at `{unknown}` of `{name}`"),
+                unknown => panic!("unknown key `{unknown}` of `{name}`"),
             }
         }
     }
 }
 
-/// The example for which the paper's own order of costs is wrong.
+/// The example that contradicts the paper's order of costs.
 #[test]
-fn safe_is_taken_where_it_is_not_dearer() {
+fn safe_is_used_if_it_is_not_more_expensive() {
     let table = [6, 4, 4, 4, 3];
     assert_eq!(rule(Way::Random, 4, false).expected(&table), 2.125);
     let dice = &mut || Secret::of_seed(1).dice();
     assert_eq!(rule(Way::Cheaper, 4, false).cut(&table, dice).unwrap().used, Some(Way::Safe));
-    assert_eq!(rule(Way::Cheaper, 3, true).cut(&[10, 4, 2, 1, 1], dice).unwrap().used, Some(Way::Random));
+    assert_eq!(
+        rule(Way::Cheaper, 3, true).cut(&[10, 4, 2, 1, 1], dice).unwrap().used,
+        Some(Way::Random)
+    );
 }

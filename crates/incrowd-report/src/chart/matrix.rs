@@ -1,26 +1,30 @@
-//! A number for every pair of columns: the stronger, the darker.
+//! A triangular matrix with one number per pair of columns. Larger numbers have darker cells.
 
 use maud::{Markup, html};
 
-/// Numbers from 0 to 1 for pairs of names; only one of each pair is shown.
+/// Numbers from 0 to 1 for pairs of names. Each unordered pair is shown once.
 #[derive(Clone, Debug)]
 pub struct Matrix {
     /// The names.
     pub names: Vec<String>,
-    /// For each pair `(a, b)` with `a < b`.
+    /// One value for each pair `(a, b)` with `a < b`.
     pub values: Vec<((usize, usize), f64)>,
 }
 
-/// How many shades there are.
+/// Number of shades.
 const SHADES: f64 = 10.0;
 
 impl Matrix {
-    /// A table, which scrolls in its own box where it has no room: a lower triangle, whose columns are told by the numbers of the names.
+    /// Renders the lower triangle as a table. Columns are labelled with the numbers of the names. A
+    /// wide table scrolls horizontally.
     pub fn render(&self, title: &str) -> Markup {
         let last = self.names.len().saturating_sub(1);
         let value = |a: usize, b: usize| {
-            self.values.iter().find(|(pair, _)| *pair == (a, b)).map(|(_, value)| *value)
+            let value = self.values.iter().find(|(pair, _)| *pair == (a, b) && a < b);
+            value.map(|(_, value)| *value)
         };
+        let shade = |value: f64| (value.clamp(0.0, 1.0) * SHADES).round() as u32;
+        let first = self.names.first().map_or("", String::as_str);
         html! {
             div.wide tabindex="0" role="group" aria-label=(title) {
                 table.matrix {
@@ -30,8 +34,12 @@ impl Matrix {
                             tr {
                                 th scope="row" { (self.names[b]) " " span.muted { (b + 1) } }
                                 @for a in 0..last {
-                                    @match value(a, b).filter(|_| a < b) {
-                                        Some(value) => { td class={ "shade" ((value.clamp(0.0, 1.0) * SHADES).round() as u32) } { (format!("{value:.2}")) } }
+                                    @match value(a, b) {
+                                        Some(value) => {
+                                            td class={ "shade" (shade(value)) } {
+                                                (format!("{value:.2}"))
+                                            }
+                                        }
                                         None => { td {} }
                                     }
                                 }
@@ -40,8 +48,8 @@ impl Matrix {
                     }
                     tfoot {
                         tr {
-                            // The first name has no row of its own, so it is told below its column.
-                            th scope="row" { (self.names.first().map_or("", String::as_str)) " " span.muted { "1" } }
+                            // The first name has no row, so it labels the row of numbers.
+                            th scope="row" { (first) " " span.muted { "1" } }
                             @for a in 0..last { td.muted { (a + 1) } }
                         }
                     }

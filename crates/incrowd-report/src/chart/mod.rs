@@ -1,6 +1,7 @@
-//! Charts that fill the width they have: places are shares of it, texts keep their size, names stand in lists that wrap. Colours come from
-//! classes of the style sheet, so that one drawing serves light, dark and paper. No chart has a style of its own, which the pages of
-//! `incrowd serve` forbid.
+//! Charts as SVG and HTML. A chart fills the available width: positions are percentages of the
+//! width, texts have a fixed size, and legends wrap. Colours are classes of the style sheet, so one
+//! drawing serves light mode, dark mode and print. Charts have no inline styles, because the
+//! content security policy of `incrowd serve` forbids them.
 
 mod marks;
 mod matrix;
@@ -17,19 +18,20 @@ pub use scatter::{Point, Scatter, Show};
 
 use maud::{Markup, html};
 
-/// Classes of colours that tell each other apart for colour-blind readers too (Okabe and Ito).
+/// Colour class of the release. The palette is distinguishable for colour-blind readers (Okabe and
+/// Ito).
 pub const AFTER: &str = "blue";
-/// For what was there before.
+/// Colour class of the original.
 pub const BEFORE: &str = "amber";
-/// For kinds of points, in their order.
+/// Colour classes of kinds of points, in order.
 pub(crate) const KINDS: [&str; 6] = ["blue", "vermilion", "green", "purple", "amber", "sky"];
 
-/// A share of the width.
+/// Formats a share of the width as a percentage.
 pub fn pc(share: f64) -> String {
     format!("{:.3}%", 100.0 * share)
 }
 
-/// The names of series, each with a swatch of its colour. They wrap.
+/// Renders the names of series with their colours.
 pub fn legend(series: &[(&str, &str)]) -> Markup {
     html! {
         ul.legend aria-hidden="true" {
@@ -38,41 +40,65 @@ pub fn legend(series: &[(&str, &str)]) -> Markup {
     }
 }
 
-/// How wide the numbers on the left of a plot are.
+/// Width of the labels to the left of a plot, in pixels.
 const UP: u32 = 56;
 
-/// What stands on the left of a plot: numbers at heights in pixels.
+/// Renders the labels of the vertical axis. Positions are in pixels.
 fn ticks_up(height: u32, ticks: &[(f64, String)]) -> Markup {
     html! {
         svg.up width=(UP) height=(height) aria-hidden="true" {
-            @for (y, text) in ticks { text class="tick" x=(UP - 8) y=(format!("{:.1}", y + 4.5)) text-anchor="end" { (text) } }
-        }
-    }
-}
-
-/// A drawing that takes all the width beside the numbers on its left, with a title and a description for those who do not see it.
-fn plot(about: (&str, &str), height: u32, ticks: &[(f64, String)], links: bool, drawn: &Markup) -> Markup {
-    let lines = html! {
-        @for (y, _) in ticks { line class="line-rule" x1="0" x2="100%" y1=(format!("{y:.1}")) y2=(format!("{y:.1}")) {} }
-    };
-    let (title, says) = about;
-    html! {
-        div.plot {
-            (ticks_up(height, ticks))
-            @if links {
-                svg.area width="100%" height=(height) role="group" aria-label=(title) { (lines) (drawn) }
-            } @else {
-                svg.area width="100%" height=(height) role="img" { title { (title) } desc { (says) } (lines) (drawn) }
+            @for (y, text) in ticks {
+                text class="tick" x=(UP - 8) y=(format!("{:.1}", y + 4.5)) text-anchor="end" {
+                    (text)
+                }
             }
         }
     }
 }
 
-/// Texts below a plot: each at a share of the width, the first and the last within it.
+/// Renders a plot with a vertical axis. `about` is its title and its description for screen
+/// readers. A plot with links is a group, because an element with `role="img"` hides its content
+/// from screen readers.
+fn plot(
+    about: (&str, &str),
+    height: u32,
+    ticks: &[(f64, String)],
+    links: bool,
+    drawn: &Markup,
+) -> Markup {
+    let lines = html! {
+        @for (y, _) in ticks {
+            @let y = format!("{y:.1}");
+            line class="line-rule" x1="0" x2="100%" y1=(y) y2=(y) {}
+        }
+    };
+    let (title, description) = about;
+    html! {
+        div.plot {
+            (ticks_up(height, ticks))
+            @if links {
+                svg.area width="100%" height=(height) role="group" aria-label=(title) {
+                    (lines) (drawn)
+                }
+            } @else {
+                svg.area width="100%" height=(height) role="img" {
+                    title { (title) } desc { (description) } (lines) (drawn)
+                }
+            }
+        }
+    }
+}
+
+/// Renders the labels of the horizontal axis. Positions are shares of the width. Labels near the
+/// ends are aligned inwards.
 fn ticks_across(y: u32, ticks: &[(f64, String)]) -> Markup {
     html! {
         @for (share, text) in ticks {
-            @let anchor = if *share < 0.08 { "start" } else if *share > 0.92 { "end" } else { "middle" };
+            @let anchor = match *share {
+                x if x < 0.08 => "start",
+                x if x > 0.92 => "end",
+                _ => "middle",
+            };
             text class="tick" x=(pc(*share)) y=(y) text-anchor=(anchor) { (text) }
         }
     }
@@ -82,7 +108,7 @@ fn ticks_across(y: u32, ticks: &[(f64, String)]) -> Markup {
 mod tests {
     use super::*;
 
-    /// Every kind of chart, drawn.
+    /// Renders one chart of every kind.
     fn all() -> Vec<String> {
         let series = |name: &str, colour| Series::new(name, vec![3.0, 0.0, 5.5], colour);
         let labels: Vec<String> = ["a & b", "<c>", "d"].map(str::to_owned).to_vec();
@@ -98,15 +124,17 @@ mod tests {
             before: Some(vec![0.4, 0.6]),
             after: vec![0.5, 0.5],
         };
-        let matrix =
-            Matrix { names: labels.clone(), values: vec![((0, 1), 0.2), ((0, 2), 0.9), ((1, 2), 0.0)] };
+        let matrix = Matrix {
+            names: labels.clone(),
+            values: vec![((0, 1), 0.2), ((0, 2), 0.9), ((1, 2), 0.0)],
+        };
         let point = |(kind, x): (usize, f64)| Point {
             x,
             y: 1.0 / x,
             kind,
             front: kind != 1,
             chosen: kind == 2,
-            says: "a & b <c>".into(),
+            tooltip: "a & b <c>".into(),
             link: None,
         };
         let points = (0..7).map(|kind| point((kind, 0.1 + kind as f64))).collect();
@@ -128,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_style_sheet_decides_about_every_colour() {
+    fn colours_come_from_the_style_sheet() {
         for drawn in all() {
             assert!(drawn.contains("class="), "{drawn}");
             for own in ["=\"#", "rgb(", "style=", "font-family", "<script"] {
@@ -138,19 +166,21 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_says_what_it_is_and_breaks_no_page() {
+    fn charts_have_a_title_and_escape_their_texts() {
         for drawn in all() {
             assert!(drawn.contains("A &lt;title&gt;"), "{drawn}");
             assert!(!drawn.contains("<c>") && !drawn.contains("a & b"), "{drawn}");
         }
         for drawn in &all()[2..] {
-            assert!(drawn.contains("role=\"img\"><title>A &lt;title&gt;</title><desc>what &amp; why</desc>"));
+            assert!(drawn.contains(
+                "role=\"img\"><title>A &lt;title&gt;</title><desc>what &amp; why</desc>"
+            ));
         }
     }
 
     #[test]
-    fn no_drawing_shrinks_its_texts() {
-        // What has a view box is stretched, and then holds no text.
+    fn charts_do_not_scale_text() {
+        // An element with a view box is stretched and must not contain text.
         for drawn in all() {
             for stretched in drawn.split("viewBox").skip(1) {
                 let inner = stretched.split("</svg>").next().unwrap();
@@ -160,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_draw_is_drawn_too() {
+    fn empty_charts_are_rendered() {
         let rows = Rows {
             label: String::new(),
             labels: vec!["x".into()],

@@ -1,4 +1,4 @@
-//! A distribution over numbers: the original as a hill, the release as a line over it.
+//! A histogram of numbers: the original as bars, the release as a line over them.
 
 use maud::{Markup, html};
 
@@ -9,9 +9,9 @@ use crate::format::compact;
 /// Shares of records in bins of equal width.
 #[derive(Clone, Debug)]
 pub struct Overlay {
-    /// The ends of the bins, one more than bins.
+    /// Boundaries of the bins: one more than there are bins.
     pub ends: Vec<String>,
-    /// Shares of the original, if they may be seen.
+    /// Shares of the original, if they may be shown.
     pub before: Option<Vec<f64>>,
     /// Shares of the release.
     pub after: Vec<f64>,
@@ -21,7 +21,7 @@ const HEIGHT: f64 = 150.0;
 const TOP: f64 = 10.0;
 
 impl Overlay {
-    /// The chart with its title and what it shows.
+    /// Renders the chart. `about` is its title and its description for screen readers.
     pub fn render(&self, about: (&str, &str)) -> Markup {
         let bins = self.after.len().max(1);
         let all = self.after.iter().chain(self.before.iter().flatten());
@@ -34,7 +34,7 @@ impl Overlay {
             .take_while(|p| *p <= most)
             .map(|p| (at(p), format!("{} %", compact(p))))
             .collect();
-        // Four labels have room on a telephone, be they dates.
+        // Four labels fit on a telephone, even if they are dates.
         let places = [0, 1, 2, 3].map(|i| i * bins / 3);
         let mut labels: Vec<(f64, String)> = Vec::new();
         for at in places {
@@ -49,18 +49,21 @@ impl Overlay {
             html! {
                 @for (i, share) in shares.iter().enumerate().filter(|(_, share)| **share > 0.0) {
                     @let height = 100.0 * share / most * 100.0;
-                    rect class=(class) x=(format!("{:.2}", i as f64 + 0.03)) width="0.94" y=(format!("{:.2}", 100.0 - height)) height=(format!("{height:.2}")) {}
+                    rect class=(class) x=(format!("{:.2}", i as f64 + 0.03)) width="0.94"
+                        y=(format!("{:.2}", 100.0 - height)) height=(format!("{height:.2}")) {}
                 }
             }
         };
         let names = [("original", BEFORE), ("release", AFTER)];
         let drawn = html! {
-            // Stretched to whatever room there is; it holds no text.
-            svg x="0" y=(TOP) width="100%" height=(HEIGHT) viewBox={ "0 0 " (bins) " 100" } preserveAspectRatio="none" {
+            // This element is stretched to the available width, so it contains no text.
+            svg x="0" y=(TOP) width="100%" height=(HEIGHT) viewBox={ "0 0 " (bins) " 100" }
+                preserveAspectRatio="none" {
                 @match &self.before {
                     Some(before) => {
                         (boxes(before, "fill-amber"))
-                        path class="step-blue" d=(steps(&self.after, most)) vector-effect="non-scaling-stroke" {}
+                        path class="step-blue" d=(steps(&self.after, most))
+                            vector-effect="non-scaling-stroke" {}
                     }
                     None => { (boxes(&self.after, "fill-blue")) }
                 }

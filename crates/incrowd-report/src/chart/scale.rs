@@ -1,12 +1,16 @@
-//! Where a number stands on an axis, and which numbers are written there.
+//! Scales of axes: positions and ticks.
 
-/// The distance of lines for the eye: a round number, of which there are three to six below the most.
+/// Returns the distance of grid lines: a round number with at most six multiples up to `most`.
 pub(super) fn round_step(most: f64) -> f64 {
     let least = 10f64.powf((most / 5.0).log10().floor());
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|n| n * least).find(|step| most / step <= 6.0).unwrap_or(least)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|n| n * least)
+        .find(|step| most / step <= 6.0)
+        .unwrap_or(least)
 }
 
-/// A scale of its own: logarithmic if the numbers span more than a factor of eight.
+/// A linear scale, or a logarithmic one if the numbers span more than a factor of eight.
 pub(super) struct Scale {
     log: bool,
     from: f64,
@@ -20,27 +24,29 @@ impl Scale {
         let log = least > 0.0 && most / least > 8.0;
         let place = |x: f64| if log { x.ln() } else { x };
         let (least, most) = (place(least.min(most)), place(most));
-        let air = ((most - least) * 0.08).max(if log { 0.1 } else { 0.01 * most.abs().max(0.01) });
-        let from = if log { least - air } else { (least - air).max(0.0) };
-        Scale { log, from, to: most + air }
+        let padding =
+            ((most - least) * 0.08).max(if log { 0.1 } else { 0.01 * most.abs().max(0.01) });
+        let from = if log { least - padding } else { (least - padding).max(0.0) };
+        Scale { log, from, to: most + padding }
     }
 
-    /// The share of the way from the beginning to the end.
+    /// Returns the position of a number: 0 at the start of the axis, 1 at its end.
     pub(super) fn at(&self, x: f64) -> f64 {
         let x = if self.log { x.ln() } else { x };
         (x - self.from) / (self.to - self.from)
     }
 
-    /// Round numbers between the ends.
+    /// Returns round numbers within the range of the axis.
     pub(super) fn ticks(&self) -> Vec<f64> {
         if self.log {
             let decades = (self.from / std::f64::consts::LN_10).floor() as i32
                 ..=(self.to / std::f64::consts::LN_10).ceil() as i32;
             let all = |steps: &'static [f64]| -> Vec<f64> {
-                let all = decades.clone().flat_map(|d| steps.iter().map(move |m| m * 10f64.powi(d)));
+                let all =
+                    decades.clone().flat_map(|d| steps.iter().map(move |m| m * 10f64.powi(d)));
                 all.filter(|x| (self.from..=self.to).contains(&x.ln())).collect()
             };
-            // More than six have no room on a telephone.
+            // A telephone has space for six labels.
             let fine = all(&[1.0, 2.0, 5.0]);
             return if fine.len() <= 6 { fine } else { all(&[1.0]) };
         }
@@ -55,20 +61,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_for_the_eye_are_round() {
+    fn grid_lines_are_round_numbers() {
         for (most, step) in [(0.541, 0.1), (0.09, 0.02), (1.0, 0.2), (0.31, 0.1)] {
-            let found = round_step(most);
-            assert!((found - step).abs() < 1e-9, "{most}: {found}");
+            let round = round_step(most);
+            assert!((round - step).abs() < 1e-9, "{most}: {round}");
         }
     }
 
     #[test]
-    fn ticks_are_round_and_inside() {
+    fn ticks_are_round_and_within_the_axis() {
         let scale = Scale::new([0.02, 0.5].into_iter());
         assert!(scale.log);
-        let near = |found: Vec<f64>, round: &[f64]| {
-            assert_eq!(found.len(), round.len(), "{found:?}");
-            assert!(found.iter().zip(round).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?}");
+        let near = |ticks: Vec<f64>, round: &[f64]| {
+            assert_eq!(ticks.len(), round.len(), "{ticks:?}");
+            assert!(ticks.iter().zip(round).all(|(a, b)| (a - b).abs() < 1e-9), "{ticks:?}");
         };
         near(scale.ticks(), &[0.02, 0.05, 0.1, 0.2, 0.5]);
         near(Scale::new([0.1, 0.35].into_iter()).ticks(), &[0.1, 0.15, 0.2, 0.25, 0.3, 0.35]);

@@ -1,30 +1,30 @@
-//! Points by what they risk and what they cost; a line runs along those that nothing beats in both.
+//! A scatter plot of risk and loss. A line connects the points that no other point beats in both.
 
 use maud::{Markup, html};
 
 use super::scale::Scale;
 use super::{mark, pc, plot, ticks_across};
 
-/// One configuration.
+/// A configuration in the plot.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// What it risks.
+    /// Risk.
     pub x: f64,
-    /// What it costs.
+    /// Information loss.
     pub y: f64,
-    /// Which of the kinds it is.
+    /// Index of its kind.
     pub kind: usize,
-    /// Whether nothing beats it in everything that is kept small, shown here or not.
+    /// Whether it is on the Pareto front of all measures, including those that are not shown.
     pub front: bool,
-    /// Whether it is the one to choose.
+    /// Whether it is the recommended configuration.
     pub chosen: bool,
-    /// What it is, for whoever points at it.
-    pub says: String,
-    /// Where it leads, if anywhere.
+    /// Tooltip and label for screen readers.
+    pub tooltip: String,
+    /// Link target, if any.
     pub link: Option<String>,
 }
 
-/// How a number is written.
+/// Formats a number.
 pub type Show = fn(f64) -> String;
 
 /// Points of several kinds.
@@ -34,13 +34,13 @@ pub struct Scatter {
     pub kinds: Vec<String>,
     /// The points.
     pub points: Vec<Point>,
-    /// Where guessing without a release stands, if it is in the picture.
+    /// Risk of guessing without a release. It is drawn if it is within the axis.
     pub guessing: Option<f64>,
-    /// What is shown from left to right.
+    /// Label of the horizontal axis.
     pub across: String,
-    /// What is shown upwards.
+    /// Label of the vertical axis.
     pub upwards: String,
-    /// How numbers are written, from left to right and upwards.
+    /// Formatters of the horizontal and the vertical axis.
     pub show: (Show, Show),
 }
 
@@ -48,7 +48,7 @@ const TOP: f64 = 14.0;
 const HEIGHT: f64 = 300.0;
 
 impl Scatter {
-    /// The points that no other beats on the two axes, from the left.
+    /// Returns the points that no other point beats on the two axes, from left to right.
     fn edge(&self) -> Vec<(f64, f64)> {
         let mut points: Vec<(f64, f64)> = self.points.iter().map(|p| (p.x, p.y)).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -61,33 +61,48 @@ impl Scatter {
         points
     }
 
-    /// The chart with its title and what it shows.
+    /// Renders the chart. `about` is its title and its description for screen readers.
     pub fn render(&self, about: (&str, &str)) -> Markup {
         let x = Scale::new(self.points.iter().map(|p| p.x));
         let y = Scale::new(self.points.iter().map(|p| p.y));
         let height = |value: f64| TOP + HEIGHT * (1.0 - y.at(value));
         let ticks: Vec<(f64, String)> =
             y.ticks().into_iter().map(|v| (height(v), (self.show.1)(v))).collect();
-        let across: Vec<(f64, String)> = x.ticks().into_iter().map(|v| (x.at(v), (self.show.0)(v))).collect();
-        // The edge of what can be had on these two axes: nothing lies below and to the left of it.
+        let across: Vec<(f64, String)> =
+            x.ticks().into_iter().map(|v| (x.at(v), (self.show.0)(v))).collect();
+        // The Pareto front on these two axes: no point is below and to the left of it.
         let mut line = String::new();
         for (px, py) in self.edge() {
             let (px, py) = (1000.0 * x.at(px), 1000.0 * (1.0 - y.at(py)));
-            line += &if line.is_empty() { format!("M{px:.1} {py:.1}") } else { format!("H{px:.1}V{py:.1}") };
+            line += &if line.is_empty() {
+                format!("M{px:.1} {py:.1}")
+            } else {
+                format!("H{px:.1}V{py:.1}")
+            };
         }
         let links = self.points.iter().any(|point| point.link.is_some());
         let guessing = self.guessing.map(|x0| x.at(x0)).filter(|share| (0.0..=1.0).contains(share));
         let drawn = html! {
-            @if let Some(share) = guessing { line class="line-guess" x1=(pc(share)) x2=(pc(share)) y1=(TOP) y2=(TOP + HEIGHT) {} }
-            svg x="0" y=(TOP) width="100%" height=(HEIGHT) viewBox="0 0 1000 1000" preserveAspectRatio="none" {
+            @if let Some(x) = guessing {
+                @let x = pc(x);
+                line class="line-guess" x1=(x) x2=(x) y1=(TOP) y2=(TOP + HEIGHT) {}
+            }
+            svg x="0" y=(TOP) width="100%" height=(HEIGHT) viewBox="0 0 1000 1000"
+                preserveAspectRatio="none" {
                 path class="line-edge" d=(line) vector-effect="non-scaling-stroke" {}
             }
             @for point in &self.points {
                 svg x=(pc(x.at(point.x))) y=(format!("{:.1}", height(point.y))) overflow="visible" {
                     @if point.chosen { circle class="line-ink" r="12" {} }
                     @match &point.link {
-                        Some(href) => { a href=(href) aria-label=(point.says) { circle class="target" r="14" {} (mark(point.kind, point.front)) title { (point.says) } } }
-                        None => { g { (mark(point.kind, point.front)) title { (point.says) } } }
+                        Some(href) => {
+                            a href=(href) aria-label=(point.tooltip) {
+                                circle class="target" r="14" {}
+                                (mark(point.kind, point.front))
+                                title { (point.tooltip) }
+                            }
+                        }
+                        None => { g { (mark(point.kind, point.front)) title { (point.tooltip) } } }
                     }
                 }
             }
@@ -101,13 +116,19 @@ impl Scatter {
         }
     }
 
-    /// The kinds that are drawn, each with its mark. They wrap.
+    /// Renders the kinds that have points, each with its mark.
     fn legend(&self) -> Markup {
-        let there = |kind: usize| self.points.iter().any(|point| point.kind == kind);
+        let present = |kind: usize| self.points.iter().any(|point| point.kind == kind);
+        let kinds = self.kinds.iter().enumerate().filter(|(kind, _)| present(*kind));
         html! {
             ul.legend {
-                @for (kind, name) in self.kinds.iter().enumerate().filter(|(kind, _)| there(*kind)) {
-                    li { svg width="22" height="22" viewBox="-11 -11 22 22" aria-hidden="true" { (mark(kind, true)) } span { (name) } }
+                @for (kind, name) in kinds {
+                    li {
+                        svg width="22" height="22" viewBox="-11 -11 22 22" aria-hidden="true" {
+                            (mark(kind, true))
+                        }
+                        span { (name) }
+                    }
                 }
             }
         }
@@ -126,11 +147,12 @@ mod tests {
             kind: 0,
             front: false,
             chosen: false,
-            says: String::new(),
+            tooltip: String::new(),
             link: None,
         };
-        let points =
-            [(0.1, 0.9), (0.2, 0.95), (0.3, 0.4), (0.3, 0.5), (0.6, 0.4), (0.7, 0.1)].map(point).to_vec();
+        let points = [(0.1, 0.9), (0.2, 0.95), (0.3, 0.4), (0.3, 0.5), (0.6, 0.4), (0.7, 0.1)]
+            .map(point)
+            .to_vec();
         let scatter = Scatter {
             kinds: vec!["a".into()],
             points,

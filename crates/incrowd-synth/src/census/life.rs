@@ -1,4 +1,4 @@
-//! What follows mostly from age: schooling, marriage, household and health.
+//! Attributes that depend mostly on age: education, marital status, household and health.
 
 use crate::ages::{self, Ages, FEMALE, band};
 use crate::draw::{Dice, Weighted};

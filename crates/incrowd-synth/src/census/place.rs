@@ -1,4 +1,4 @@
-//! Where people live, where they were born, and what follows from both.
+//! Residence, country of birth, and dependent attributes.
 
 use crate::draw::{Dice, Weighted};
 use crate::hierarchies::{COUNTRY, HOME};
@@ -63,7 +63,7 @@ const RACE_AT_HOME: [[f64; 5]; 4] = [
     [78.0, 5.0, 7.0, 2.6, 7.4],
 ];
 
-/// Race of those born elsewhere, by part of the world.
+/// Race of people born abroad, by part of the world.
 const RACE_ABROAD: [(&str, [f64; 5]); 12] = [
     ("Northern America", [88.0, 3.0, 7.0, 0.5, 1.5]),
     ("Central America", [55.0, 0.8, 0.3, 2.5, 41.0]),
@@ -93,7 +93,7 @@ struct Zip {
     region: usize,
 }
 
-/// Where a person lives.
+/// The residence of a person.
 pub(super) struct Home<'a> {
     pub(super) zip: &'a str,
     region: usize,
@@ -107,8 +107,10 @@ impl Place {
             Weighted::new([home].into_iter().chain(abroad))
         });
         let race_abroad = |[_, part, _]: &[&str; 3]| {
-            let weights =
-                RACE_ABROAD.iter().find(|(name, _)| name == part).map_or([1.0; 5], |(_, weights)| *weights);
+            let weights = RACE_ABROAD
+                .iter()
+                .find(|(name, _)| name == part)
+                .map_or([1.0; 5], |(_, weights)| *weights);
             Weighted::new(weights)
         };
         Self {

@@ -1,10 +1,10 @@
-//! What people do for a living and what they earn with it.
+//! Work and income.
 
 use crate::ages::{FEMALE, band};
 use crate::draw::{Dice, Weighted};
 use crate::hierarchies::{
-    ARMED_FORCES, BACHELOR, COMPANY_OWNER, FAMILY_WORKER, FARMING, FEDERAL, NO_OCCUPATION, NOT_WORKING,
-    SELF_EMPLOYED,
+    ARMED_FORCES, BACHELOR, COMPANY_OWNER, FAMILY_WORKER, FARMING, FEDERAL, NO_OCCUPATION,
+    NOT_WORKING, SELF_EMPLOYED,
 };
 
 /// The share of workers by age band, from 16 years on.
@@ -34,14 +34,16 @@ const OCCUPATIONS: [[f64; 14]; 4] = [
 const WOMEN: [f64; 14] = [0.75, 0.4, 2.2, 3.0, 0.6, 2.6, 1.0, 1.6, 0.3, 1.7, 0.08, 0.5, 0.2, 0.35];
 
 /// The median yearly pay for a full week, by level of education.
-const PAY: [f64; 17] =
-    [19e3, 19e3, 20e3, 21e3, 22.5e3, 23e3, 24e3, 25e3, 27e3, 34e3, 37e3, 41e3, 42e3, 60e3, 74e3, 105e3, 96e3];
+const PAY: [f64; 17] = [
+    19e3, 19e3, 20e3, 21e3, 22.5e3, 23e3, 24e3, 25e3, 27e3, 34e3, 37e3, 41e3, 42e3, 60e3, 74e3,
+    105e3, 96e3,
+];
 
 /// The factor on the pay by age band.
 const CAREER_BANDS: [u32; 5] = [20, 25, 35, 55, 65];
 const CAREER: [f64; 6] = [0.5, 0.66, 0.9, 1.12, 1.06, 0.8];
 
-/// How people round when they are asked for their income.
+/// Rounding of reported incomes.
 const INCOME_HABITS: [(f64, u32); 4] = [(0.08, 10_000), (0.17, 5_000), (0.35, 1_000), (0.12, 100)];
 
 pub(super) struct Work {
@@ -50,7 +52,7 @@ pub(super) struct Work {
     occupations: [[Weighted; 2]; 4],
 }
 
-/// What a person does for a living.
+/// The work of a person.
 pub(super) struct Job {
     pub(super) workclass: usize,
     pub(super) occupation: usize,
@@ -59,7 +61,8 @@ pub(super) struct Job {
 
 impl Work {
     pub(super) fn new() -> Self {
-        let women = |weights: [f64; 14]| Weighted::new(weights.into_iter().zip(WOMEN).map(|(w, f)| w * f));
+        let women =
+            |weights: [f64; 14]| Weighted::new(weights.into_iter().zip(WOMEN).map(|(w, f)| w * f));
         Self {
             employers: EMPLOYERS.map(Weighted::new),
             occupations: OCCUPATIONS.map(|weights| [women(weights), Weighted::new(weights)]),
@@ -69,7 +72,8 @@ impl Work {
     #[inline]
     pub(super) fn job(&self, dice: &mut Dice, age: u32, sex: usize, education: usize) -> Job {
         let tier = tier(education);
-        let share = if age < 16 { 0.0 } else { WORKING[band(age, &WORKING_BANDS)] * EMPLOYABLE[tier] };
+        let share =
+            if age < 16 { 0.0 } else { WORKING[band(age, &WORKING_BANDS)] * EMPLOYABLE[tier] };
         if !dice.chance(if sex == FEMALE { share * 0.92 } else { share }) {
             return Job { workclass: NOT_WORKING, occupation: NO_OCCUPATION, hours: 0 };
         }
@@ -84,7 +88,14 @@ impl Work {
     }
 
     #[inline]
-    pub(super) fn income(&self, dice: &mut Dice, age: u32, sex: usize, education: usize, job: &Job) -> u32 {
+    pub(super) fn income(
+        &self,
+        dice: &mut Dice,
+        age: u32,
+        sex: usize,
+        education: usize,
+        job: &Job,
+    ) -> u32 {
         let exact = match (job.workclass, age) {
             (_, 0..15) | (FAMILY_WORKER, _) => return 0,
             (NOT_WORKING, 65..) if dice.chance(0.93) => {
@@ -101,7 +112,10 @@ impl Work {
                     let week = f64::from(job.hours) / 40.0;
                     let career = CAREER[band(age, &CAREER_BANDS)];
                     let gap = if sex == FEMALE { 0.85 } else { 1.0 };
-                    dice.log_normal(PAY[education] * career * week * gap, if owner { 0.8 } else { 0.5 })
+                    dice.log_normal(
+                        PAY[education] * career * week * gap,
+                        if owner { 0.8 } else { 0.5 },
+                    )
                 }
             }
         };
@@ -120,7 +134,7 @@ fn tier(education: usize) -> usize {
     }
 }
 
-/// Draws the weekly hours of somebody who works.
+/// Draws the weekly hours of a working person.
 #[inline]
 fn hours(dice: &mut Dice, age: u32, sex: usize, workclass: usize) -> u32 {
     let own_business = matches!(workclass, SELF_EMPLOYED | COMPANY_OWNER);

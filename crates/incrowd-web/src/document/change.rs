@@ -1,25 +1,28 @@
-//! Changes: each gives another document.
+//! Changes of a document.
 
+use incrowd::ParamKind;
 use incrowd::job::RoleName;
-use incrowd::job::keys::Section;
+use incrowd::job::keys::{Kind, Section};
 use toml::{Table, Value};
 
 use super::Document;
-use super::words::{FieldKind, is_open, value};
+use super::fields::{FieldKind, is_open, value};
 
-/// What a form says: a place in the document, and words.
+/// A form field: a path in the document, and its texts.
 pub(crate) type Change = (Vec<String>, Vec<String>);
 
 impl Document {
-    /// The same job with another k.
+    /// Returns the job with another k.
     pub(crate) fn with_k(&self, k: u64) -> Document {
         let k = Value::Integer(i64::try_from(k).unwrap_or(i64::MAX));
         let mut changed = self.clone();
         match self.k() {
             Some((at, _)) => changed.put(&["models", &at.to_string(), "k"], Some(k)),
             None => {
-                let model =
-                    Table::from_iter([("name".to_owned(), Value::from("k-anonymity")), ("k".to_owned(), k)]);
+                let model = Table::from_iter([
+                    ("name".to_owned(), Value::from("k-anonymity")),
+                    ("k".to_owned(), k),
+                ]);
                 changed.models_mut().push(Value::Table(model));
             }
         }
@@ -33,13 +36,13 @@ impl Document {
         }
         match models {
             Value::Array(models) => models,
-            _ => unreachable!("it was made a list"),
+            _ => unreachable!("replaced by an array above"),
         }
     }
 
-    /// Adds a model with what it is by default; what must be given is left for the reader of job files to ask for.
-    pub(crate) fn add_model(&mut self, name: &str, usual: Vec<(String, Value)>) {
-        let fields = std::iter::once(("name".to_owned(), Value::from(name))).chain(usual);
+    /// Adds a model with these parameters. The job parser reports missing ones.
+    pub(crate) fn add_model(&mut self, name: &str, params: Vec<(String, Value)>) {
+        let fields = std::iter::once(("name".to_owned(), Value::from(name))).chain(params);
         let model = Value::Table(fields.collect());
         self.models_mut().push(model);
     }
@@ -51,19 +54,15 @@ impl Document {
         }
     }
 
-    /// Puts a value at a place, or takes away what stands there.
+    /// Sets or removes the value at a path.
     pub(crate) fn put(&mut self, path: &[&str], value: Option<Value>) {
         let Some((last, above)) = path.split_last() else { return };
-        let mut at = match above.split_first() {
+        let at = match above.split_first() {
             None => return,
             Some((first, rest)) => {
                 let mut at = self.0.entry(*first).or_insert_with(|| Value::Table(Table::new()));
                 for part in rest {
-                    // A column may be written as a role alone.
-                    if let Value::String(role) = at {
-                        *at =
-                            Value::Table(Table::from_iter([("role".to_owned(), Value::from(role.clone()))]));
-                    }
+                    expand_role(at);
                     at = match at {
                         Value::Table(table) => {
                             table.entry(*part).or_insert_with(|| Value::Table(Table::new()))
@@ -80,12 +79,7 @@ impl Document {
                 at
             }
         };
-        if let Value::String(role) = at {
-            at = {
-                *at = Value::Table(Table::from_iter([("role".to_owned(), Value::from(role.clone()))]));
-                at
-            };
-        }
+        expand_role(at);
         if let Value::Table(table) = at {
             match value {
                 Some(value) => drop(table.insert((*last).to_owned(), value)),
@@ -94,11 +88,20 @@ impl Document {
         }
     }
 
-    /// Does what a form says. Places that are not for forms to say are left alone.
+    /// Applies a form field. Paths that forms must not change are ignored.
     pub(crate) fn change(&mut self, (path, words): &Change) {
         let parts: Vec<&str> = path.iter().map(String::as_str).collect();
         let Some(kind) = self.kind(&parts) else { return };
-        let value = value(kind, words);
+        let column = match kind {
+            FieldKind::Param(ParamKind::Column) => {
+                words.last().and_then(|word| self.column_named(word))
+            }
+            FieldKind::Key(Kind::Text) if parts[0] == "input" => {
+                words.last().and_then(|word| self.column_named(word))
+            }
+            _ => None,
+        };
+        let value = column.map(Value::from).or_else(|| value(kind, words));
         match parts.as_slice() {
             ["columns", column, "role"] => {
                 let role = words.last().map(String::as_str).unwrap_or_default();
@@ -107,7 +110,7 @@ impl Document {
             ["algorithm", "name"] => {
                 let name = words.last().map(String::as_str).unwrap_or_default();
                 if name != self.algorithm() {
-                    self.forget_params("algorithm");
+                    self.remove_params("algorithm");
                 }
                 self.put(&parts, value);
             }
@@ -115,15 +118,16 @@ impl Document {
         }
     }
 
-    /// The options of an algorithm do not outlive it.
-    fn forget_params(&mut self, section: &str) {
+    /// Removes the parameters of the previous algorithm.
+    fn remove_params(&mut self, section: &str) {
         if let Some(Value::Table(table)) = self.0.get_mut(section) {
             let known = |key: &str| Section::Algorithm.keys().any(|own| own.name == key);
             table.retain(|key, _| known(key));
         }
     }
 
-    /// Gives a column a role, and how it is generalized if that is known. What cannot be said of it in that role goes.
+    /// Sets the role of a column, or its whole entry if `spec` is given. Keys that the new role
+    /// does not have are removed.
     pub(crate) fn set_role(&mut self, column: &str, role: &str, spec: Option<&Value>) {
         let Some((_, known)) = RoleName::ALL.iter().find(|(name, _)| *name == role) else { return };
         if self.role(column) == *known && self.get(&["columns", column]).is_some() {
@@ -151,7 +155,7 @@ impl Document {
         self.put(&["columns", column], Some(value));
     }
 
-    /// What the key at a place takes, if forms may say it.
+    /// Returns the type of the value at a path, if forms may set it.
     fn kind(&self, path: &[&str]) -> Option<FieldKind> {
         let key = |section: Section, name: &str| {
             section.key(name).filter(|key| is_open(key)).map(|key| FieldKind::Key(key.kind))
@@ -174,18 +178,39 @@ impl Document {
     }
 }
 
+/// Expands the short form of a column, a role only, to a table.
+fn expand_role(value: &mut Value) {
+    if let Value::String(role) = value {
+        let role = Value::from(role.as_str());
+        *value = Value::Table(Table::from_iter([("role".to_owned(), role)]));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use incrowd::job::keys::Kind;
-
     use super::*;
-    use crate::document::{field, place};
+    use crate::document::{field_name, field_path};
 
-    const JOB: &str = "[input]\npath = \"people.csv\"\nmissing = [\"\", \"?\"]\n[output]\npath = \"r.csv\"\n[columns]\n\
-        age = { role = \"quasi\", kind = \"numeric\", top = 90 }\n\"a/b.c\" = \"sensitive\"\nid = \"identifier\"\n\
-        [[models]]\nname = \"k-anonymity\"\nk = 5\n[algorithm]\nname = \"mondrian\"\ncut = \"strict\"\nsuppression_limit = 0.1\n";
+    const JOB: &str = r#"
+[input]
+path = "people.csv"
+missing = ["", "?"]
+[output]
+path = "r.csv"
+[columns]
+age = { role = "quasi", kind = "numeric", top = 90 }
+"a/b.c" = "sensitive"
+id = "identifier"
+[[models]]
+name = "k-anonymity"
+k = 5
+[algorithm]
+name = "mondrian"
+cut = "strict"
+suppression_limit = 0.1
+"#;
 
     fn document() -> Document {
         Document::parse(JOB).unwrap()
@@ -193,12 +218,12 @@ mod tests {
 
     fn changed(field: &str, word: &str) -> Document {
         let mut changed = document();
-        changed.change(&(place(field), vec![word.to_owned()]));
+        changed.change(&(field_path(field), vec![word.to_owned()]));
         changed
     }
 
     #[test]
-    fn the_text_means_the_same_when_it_is_read_again() {
+    fn the_text_parses_to_the_same_document() {
         let document = document();
         assert_eq!(Document::parse(&document.text()), Some(document.clone()));
         assert_eq!(Document::parse(&document.text()).unwrap().id(), document.id());
@@ -208,24 +233,59 @@ mod tests {
     }
 
     #[test]
-    fn forms_change_what_they_name() {
+    fn every_column_name_survives_writing_and_parsing() {
+        let odd = [
+            "",
+            "a\nb",
+            "a\r\nb",
+            "both ' and \"",
+            "a\nb'''\"\"\"",
+            "tab\t",
+            "\\",
+            "\u{1b}[31m",
+            "\u{2028}",
+        ];
+        for name in odd {
+            let mut document = document();
+            // As a key, as a string, and as a key and a string within the value.
+            document.put(&["columns", name], Some(Value::from("sensitive")));
+            document.put(&["input", "person"], Some(Value::from(name)));
+            let tree = Table::from_iter([(name.to_owned(), Value::Array(vec![Value::from(name)]))]);
+            document.put(&["columns", "age", "hierarchy"], Some(Value::Table(tree)));
+            document.put(&["models", "0", "on"], Some(Value::from(name)));
+            let text = document.render(&|column| vec![format!("why {column}")]);
+            assert_eq!(Document::parse(&text), Some(document), "{text}");
+        }
+    }
+
+    #[test]
+    fn forms_change_the_values_they_name() {
         assert_eq!(changed("models/0/k", "12").k(), Some((0, 12)));
         assert_eq!(changed("columns/a~1b.c/role", "drop").role("a/b.c"), RoleName::Drop);
         assert_eq!(
-            changed("input/on_missing", "keep").words(&["input", "on_missing"]).as_deref(),
+            changed("input/on_missing", "keep").get_text(&["input", "on_missing"]).as_deref(),
             Some("keep")
         );
-        assert_eq!(place(&field(&["columns", "a/~b"])), ["columns", "a/~b"]);
+        for odd in ["a/~b", "a\nb", "a\r\nb", "~2~0", "~"] {
+            assert_eq!(field_path(&field_name(&["columns", odd])), ["columns", odd]);
+        }
+        // A browser sends a line break within a value as CR LF.
+        let mut broken = document();
+        broken.put(&["columns", "a\nb"], Some(Value::from("identifier")));
+        broken.change(&(field_path("input/person"), vec!["a\r\nb".to_owned()]));
+        assert_eq!(broken.get_text(&["input", "person"]).as_deref(), Some("a\nb"));
         let empty = changed("algorithm/suppression_limit", "");
         assert_eq!(empty.get(&["algorithm", "suppression_limit"]), None);
         let wrong = changed("models/0/k", "many");
         assert!(
-            wrong.read(Path::new("")).is_ok_and(|file| incrowd::CheckedJob::new(&file.job, &[]).is_err())
+            wrong
+                .read(Path::new(""))
+                .is_ok_and(|file| incrowd::CheckedJob::new(&file.job, &[]).is_err())
         );
     }
 
     #[test]
-    fn another_role_takes_away_what_it_cannot_have_and_another_algorithm_its_options() {
+    fn another_role_or_algorithm_removes_keys_that_do_not_apply() {
         let dropped = changed("columns/age/role", "drop");
         assert_eq!(dropped.get(&["columns", "age"]), Some(&Value::from("drop")));
         let auto = changed("algorithm/name", "auto");
@@ -234,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn no_form_says_where_files_are() {
+    fn no_form_can_set_a_path() {
         for field in [
             "input/path",
             "output/path",

@@ -1,21 +1,21 @@
-//! The job of an address: a job file that is never changed. A change makes another one.
+//! The job of an address: an immutable job file. Every change creates a new one.
 //!
-//! Forms say what they mean by keys of the job file, and the reader of job files says what is wrong with a value. So whatever a
-//! job file can say of columns, promises and the algorithm can be said here, and messages are the same everywhere.
-
+//! Form fields are keys of the job file, and the job parser validates their values. Forms therefore
+//! support everything that a job file can set for columns, models and the algorithm, with the same
+//! error messages.
 //!
-//! `change.rs` does what forms say, `words.rs` turns words of forms into values and back.
+//! `change.rs` applies forms, `fields.rs` converts between form fields and values.
 
 mod change;
-mod words;
+mod fields;
 
 use std::path::Path;
 
 use incrowd::job::keys::Section;
-use incrowd::job::{JobError, JobFile, RoleName};
+use incrowd::job::{JobError, JobFile, RoleName, toml_key};
 use toml::{Table, Value};
 
-pub(crate) use words::{field, is_open, place, words};
+pub(crate) use fields::{field_name, field_path, is_open, text_of};
 
 /// A job file as a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,17 +27,17 @@ impl Document {
         text.parse().ok().map(Document)
     }
 
-    /// The text, without remarks.
+    /// Returns the text of the job file, without comments.
     pub(crate) fn text(&self) -> String {
         self.render(&|_| Vec::new())
     }
 
-    /// A name for this text and no other.
+    /// Returns a hash of the text.
     pub(crate) fn id(&self) -> String {
         blake3::hash(self.text().as_bytes()).to_hex()[..16].to_owned()
     }
 
-    /// The text with remarks above columns.
+    /// Returns the text with comments above columns.
     pub(crate) fn render(&self, remarks: &dyn Fn(&str) -> Vec<String>) -> String {
         let mut out = String::new();
         for (name, _) in Section::ALL {
@@ -55,7 +55,7 @@ impl Document {
                             let plain = remark.replace(|c: char| c.is_control(), " ");
                             out += &format!("# {plain}\n");
                         }
-                        out += &format!("{} = {spec}\n", quoted(column));
+                        out += &format!("{} = {spec}\n", toml_key(column));
                     }
                     out.push('\n');
                 }
@@ -69,15 +69,15 @@ impl Document {
         out.trim_end().to_owned() + "\n"
     }
 
-    /// The job, or what is wrong with it.
+    /// Parses the job.
     pub(crate) fn read(&self, base: &Path) -> Result<JobFile, JobError> {
         incrowd::job::parse("job.toml", &self.text(), base)
     }
 
-    /// The same job without folders, and without pages: it makes the same release.
-    pub(crate) fn without_places(&self) -> Document {
+    /// Returns the job without directories and reports. It makes the same release.
+    pub(crate) fn without_paths(&self) -> Document {
         let mut own = self.clone();
-        let name = self.words(&["output", "path"]).unwrap_or_default();
+        let name = self.get_text(&["output", "path"]).unwrap_or_default();
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
         own.put(&["output", "path"], Some(Value::from(name)));
         own.put(&["output", "report"], None);
@@ -85,7 +85,7 @@ impl Document {
         own
     }
 
-    /// What stands at a place.
+    /// Returns the value at a path.
     pub(crate) fn get(&self, path: &[&str]) -> Option<&Value> {
         let (first, rest) = path.split_first()?;
         let mut at = self.0.get(*first)?;
@@ -99,18 +99,27 @@ impl Document {
         Some(at)
     }
 
-    /// The same as words, as a form shows it.
-    pub(crate) fn words(&self, path: &[&str]) -> Option<String> {
-        self.get(path).map(words)
+    /// Returns the value at a path as the text of a form field.
+    pub(crate) fn get_text(&self, path: &[&str]) -> Option<String> {
+        self.get(path).map(text_of)
     }
 
-    /// The names of the columns, in order.
+    /// Returns the names of the columns, in order.
     pub(crate) fn columns(&self) -> Vec<&str> {
         let columns = self.0.get("columns").and_then(Value::as_table);
         columns.into_iter().flat_map(|columns| columns.keys().map(String::as_str)).collect()
     }
 
-    /// The role of a column.
+    /// Returns the column that a form names. Browsers send every line break as CR LF, so names that
+    /// differ only in line breaks are compared without that difference.
+    pub(crate) fn column_named(&self, sent: &str) -> Option<&str> {
+        let as_sent = |name: &str| name.replace("\r\n", "\n").replace('\r', "\n");
+        let exactly = self.columns().into_iter().find(|column| *column == sent);
+        exactly
+            .or_else(|| self.columns().into_iter().find(|column| as_sent(column) == as_sent(sent)))
+    }
+
+    /// Returns the role of a column.
     pub(crate) fn role(&self, column: &str) -> RoleName {
         let written = match self.get(&["columns", column]) {
             Some(Value::String(role)) => Some(role.as_str()),
@@ -121,25 +130,23 @@ impl Document {
         known.map_or(RoleName::Drop, |(_, role)| *role)
     }
 
-    /// The columns in a role.
+    /// Returns the columns with a role.
     pub(crate) fn in_role(&self, role: RoleName) -> Vec<&str> {
         self.columns().into_iter().filter(|column| self.role(column) == role).collect()
     }
 
-    /// The models, by name.
+    /// Returns the names of the models.
     pub(crate) fn models(&self) -> Vec<&str> {
         let models = self.0.get("models").and_then(Value::as_array);
-        let name = |model: &Value| model.get("name").and_then(Value::as_str).map(|_| ());
-        let models = models.into_iter().flatten().filter(|model| name(model).is_some());
-        models.filter_map(|model| model.get("name")?.as_str()).collect()
+        models.into_iter().flatten().filter_map(|model| model.get("name")?.as_str()).collect()
     }
 
-    /// The name of the algorithm.
+    /// Returns the name of the algorithm.
     pub(crate) fn algorithm(&self) -> &str {
         self.get(&["algorithm", "name"]).and_then(Value::as_str).unwrap_or("auto")
     }
 
-    /// k of k-anonymity, if it is promised: the place in the list of models, and k.
+    /// Returns the index of k-anonymity in the list of models, and its k.
     pub(crate) fn k(&self) -> Option<(usize, u64)> {
         let at = self.models().iter().position(|name| *name == "k-anonymity")?;
         let k = self.get(&["models", &at.to_string(), "k"])?.as_integer()?;
@@ -147,14 +154,9 @@ impl Document {
     }
 }
 
-fn quoted(key: &str) -> String {
-    let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-    if bare { key.to_owned() } else { Value::from(key).to_string() }
-}
-
 fn lines(out: &mut String, table: &Table) {
     for (key, value) in table {
-        *out += &format!("{} = {value}\n", quoted(key));
+        *out += &format!("{} = {value}\n", toml_key(key));
     }
     out.push('\n');
 }

@@ -1,4 +1,4 @@
-//! Changes: each makes another job with an address of its own.
+//! Changes: each creates a new job with a new address.
 
 use axum::extract::{Form, Path, Query, State};
 use axum::http::StatusCode;
@@ -8,24 +8,26 @@ use incrowd::job::keys::Section;
 use std::sync::Arc;
 use toml::Value;
 
-use super::{At, Place, Step, at, layout};
+use super::{Context, FormFields, JobPath, Step, context, form_value, layout};
 use crate::app::App;
-use crate::document::{Document, place};
+use crate::document::{Document, field_path};
 
-type Fields = Vec<(String, String)>;
-
-/// Does what a form says: fields are places in the job, `add` and `remove` are about promises, `then` is the step to go to.
-pub(super) async fn change((State(app), Path((table, job))): Place, Form(fields): Form<Fields>) -> Response {
-    let at = match at(&app, &table, &job) {
-        Ok(at) => at,
+/// Applies a form. Fields are paths in the job; `add` and `remove` change the models; `then` is the
+/// next step.
+pub(super) async fn change(
+    (State(app), Path((table, job))): JobPath,
+    Form(fields): Form<FormFields>,
+) -> Response {
+    let ctx = match context(&app, &table, &job) {
+        Ok(ctx) => ctx,
         Err(response) => return *response,
     };
-    let then = fields.iter().find(|(name, _)| name == "then").map_or("", |(_, step)| step.as_str());
-    at.go(changed(&at, &fields), Step::named(then)).into_response()
+    let then = form_value(&fields, "then").unwrap_or_default();
+    ctx.redirect(changed(&ctx, &fields), Step::named(then)).into_response()
 }
 
-fn changed(at: &At, fields: &Fields) -> Document {
-    let mut document = (*at.document).clone();
+fn changed(ctx: &Context, fields: &FormFields) -> Document {
+    let mut document = (*ctx.document).clone();
     let mut places: Vec<(&str, Vec<String>)> = Vec::new();
     for (name, value) in fields {
         match places.iter_mut().find(|(known, _)| known == name) {
@@ -33,18 +35,18 @@ fn changed(at: &At, fields: &Fields) -> Document {
             None => places.push((name, vec![value.clone()])),
         }
     }
-    // Options of another algorithm than before are nobody's.
+    // Options in the form belong to the previous algorithm and are ignored if it changes.
     let renamed = places.iter().any(|(name, values)| {
         *name == "algorithm/name" && values.last().is_some_and(|name| name != document.algorithm())
     });
     for (name, values) in &places {
-        let path = place(name);
+        let path = field_path(name);
         let parts: Vec<&str> = path.iter().map(String::as_str).collect();
         match parts.as_slice() {
             ["columns", column, "role"] => {
                 let role = values.last().map(String::as_str).unwrap_or_default();
-                // Who becomes a quasi-identifier is generalized as the profile proposes.
-                let spec = (role == "quasi").then(|| at.looked.as_quasi(column)).flatten();
+                // A new quasi-identifier is generalized as the profile proposes.
+                let spec = (role == "quasi").then(|| ctx.inspection.as_quasi(column)).flatten();
                 if document.columns().contains(column) {
                     document.set_role(column, role, spec.as_ref());
                 }
@@ -53,53 +55,59 @@ fn changed(at: &At, fields: &Fields) -> Document {
             _ => document.change(&(path, values.clone())),
         }
     }
-    let said = |name: &str| fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-    if let Some(card) =
-        said("add").and_then(|name| incrowd::model::MODELS.iter().find(|card| card.name == name))
-    {
-        let usual = card.params.iter().filter(|param| param.default.is_none());
+    let card = form_value(fields, "add")
+        .and_then(|name| incrowd::model::MODELS.iter().find(|card| card.name == name));
+    if let Some(card) = card {
+        let required = card.params.iter().filter(|param| param.default.is_none());
         let value = |kind: ParamKind| match kind {
-            // Something to begin with, in view on the page.
+            // Initial values, which the user can change on the page.
             ParamKind::Count(least) => Value::Integer(i64::try_from(least.max(2)).unwrap_or(2)),
-            ParamKind::Number(least, most) => Value::Float(least + (most.min(least + 1.0) - least) / 2.0),
+            ParamKind::Number(least, most) => {
+                Value::Float(least + (most.min(least + 1.0) - least) / 2.0)
+            }
             ParamKind::Choice(words) => Value::from(words.first().copied().unwrap_or_default()),
             _ => Value::from(""),
         };
-        document
-            .add_model(card.name, usual.map(|param| (param.name.to_owned(), value(param.kind))).collect());
+        document.add_model(
+            card.name,
+            required.map(|param| (param.name.to_owned(), value(param.kind))).collect(),
+        );
     }
-    if let Some(model) = said("remove").and_then(|model| model.parse().ok()) {
+    if let Some(model) = form_value(fields, "remove").and_then(|model| model.parse().ok()) {
         document.remove_model(model);
     }
     document
 }
 
-/// The same job with another k.
+/// Redirects to the job with another k.
 pub(super) async fn with_k(
     State(app): State<Arc<App>>,
     Path((table, job, k, step)): Path<(String, String, u64, String)>,
 ) -> Response {
-    match at(&app, &table, &job) {
-        Ok(at) => at.go(at.document.with_k(k.max(1)), Step::named(&step)).into_response(),
+    match context(&app, &table, &job) {
+        Ok(ctx) => ctx.redirect(ctx.document.with_k(k.max(1)), Step::named(&step)).into_response(),
         Err(response) => *response,
     }
 }
 
-/// A configuration of a comparison: an algorithm with its options, and k.
-pub(super) async fn take((State(app), Path((table, job))): Place, Query(fields): Query<Fields>) -> Response {
-    let at = match at(&app, &table, &job) {
-        Ok(at) => at,
+/// Redirects to the job with a configuration of a comparison: an algorithm with options, and k.
+pub(super) async fn take(
+    (State(app), Path((table, job))): JobPath,
+    Query(fields): Query<FormFields>,
+) -> Response {
+    let ctx = match context(&app, &table, &job) {
+        Ok(ctx) => ctx,
         Err(response) => return *response,
     };
-    let said = |name: &str| fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
-    let taken = said("algorithm").and_then(|algorithm| configured(&at.document, algorithm, said("k")));
+    let taken = form_value(&fields, "algorithm")
+        .and_then(|algorithm| configured(&ctx.document, algorithm, form_value(&fields, "k")));
     match taken {
-        Some(document) => at.go(document, Step::Release).into_response(),
-        None => (StatusCode::NOT_FOUND, layout::nothing()).into_response(),
+        Some(document) => ctx.redirect(document, Step::Release).into_response(),
+        None => (StatusCode::NOT_FOUND, layout::nothing(&app)).into_response(),
     }
 }
 
-/// `NAME(OPTION=VALUE, …)` as a comparison writes it.
+/// Parses `NAME(OPTION=VALUE, …)`, the notation of comparisons.
 fn configured(document: &Document, algorithm: &str, k: Option<&str>) -> Option<Document> {
     let (name, options) = algorithm.split_once('(').unwrap_or((algorithm, ""));
     let card = incrowd::recode::ALGORITHMS.iter().find(|card| card.name == name)?;
@@ -120,12 +128,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_configuration_is_read_as_it_was_written() {
-        let document =
-            Document::parse("[columns]\nage = \"quasi\"\n[[models]]\nname = \"k-anonymity\"\nk = 5").unwrap();
-        let taken = configured(&document, "full-domain(search=fast, metric=ncp)", Some("20")).unwrap();
+    fn a_configuration_of_a_comparison_is_parsed() {
+        let document = Document::parse(
+            "[columns]\nage = \"quasi\"\n[[models]]\nname = \"k-anonymity\"\nk = 5",
+        )
+        .unwrap();
+        let taken =
+            configured(&document, "full-domain(search=fast, metric=ncp)", Some("20")).unwrap();
         assert_eq!(taken.algorithm(), "full-domain");
-        assert_eq!(taken.words(&["algorithm", "search"]).as_deref(), Some("fast"));
+        assert_eq!(taken.get_text(&["algorithm", "search"]).as_deref(), Some("fast"));
         assert_eq!(taken.k(), Some((0, 20)));
         assert_eq!(configured(&document, "mondrian", None).unwrap().algorithm(), "mondrian");
         for wrong in ["nothing", "mondrian(x"] {

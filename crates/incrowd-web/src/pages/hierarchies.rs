@@ -1,66 +1,81 @@
-//! How quasi-identifiers are generalized: a picture of what a value may be called instead, and ways to make another.
+//! The step "Hierarchies": shows how quasi-identifiers are generalized and changes it.
 
 use axum::extract::{Form, Path, Query, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use incrowd::core::Taxonomy;
 use incrowd::hierarchy::known::KNOWN;
 use incrowd::hierarchy::lint::{self, Severity};
 use incrowd::hierarchy::{HierarchySpec, arx};
-use incrowd::job::keys::Section;
+use incrowd::job::keys::{Key, Section};
 use incrowd::job::{Input, JobError, RoleName};
 use incrowd::{Error, Silent};
 use maud::{Markup, html};
 use toml::{Table, Value};
 
-use super::{At, Place, Step, at, layout};
+use super::{Context, FormFields, JobPath, Step, context, form_value, layout};
+use crate::app::App;
 use crate::chart;
-use crate::document::{Document, is_open, words};
+use crate::document::{Document, is_open, text_of};
 use crate::forms;
 use crate::markup;
 use crate::texts as t;
 
-type Fields = Vec<(String, String)>;
-
-/// The step, for the column that the address names.
-pub(super) async fn page((State(app), Path((table, job))): Place, Query(query): Query<Fields>) -> Response {
-    let at = match at(&app, &table, &job) {
-        Ok(at) => at,
+/// The page of the step, for the column in the query.
+pub(super) async fn page(
+    (State(app), Path((table, job))): JobPath,
+    Query(query): Query<FormFields>,
+) -> Response {
+    let ctx = match context(&app, &table, &job) {
+        Ok(ctx) => ctx,
         Err(response) => return *response,
     };
-    let column = query.iter().find(|(name, _)| name == "column").map(|(_, column)| column.clone());
-    // Building a tree reads the column.
-    let drawn = tokio::task::spawn_blocking(move || shown(&at, column.as_deref(), None)).await;
-    drawn.map_or_else(|_| layout::nothing().into_response(), IntoResponse::into_response)
+    let column = form_value(&query, "column").map(str::to_owned);
+    // Building a hierarchy reads the column, which may block.
+    let drawn = tokio::task::spawn_blocking(move || render(&ctx, column.as_deref(), None)).await;
+    drawn.map_or_else(|_| failed(&app), IntoResponse::into_response)
 }
 
-fn shown(at: &At, column: Option<&str>, said: Option<(&Fields, &JobError)>) -> layout::Page {
-    let columns = at.document.in_role(RoleName::Quasi);
+/// Renders the page. `refused` is a form that was refused, with its error.
+fn render(
+    ctx: &Context,
+    column: Option<&str>,
+    refused: Option<(&FormFields, &JobError)>,
+) -> layout::Page {
+    let columns = ctx.document.in_role(RoleName::Quasi);
     let chosen = column.filter(|column| columns.contains(column)).or(columns.first().copied());
-    let link = |column: &str| format!("{}?column={}", at.href(Step::Hierarchies), escaped(column));
+    let link = |column: &str| format!("{}?column={}", ctx.href(Step::Hierarchies), escaped(column));
     let body = html! {
         @match chosen {
             None => { p { (t::NO_QUASI) } }
             Some(chosen) => {
                 nav.tabs aria-label=(t::QUASI) {
-                    ul { @for column in &columns { li { a href=(link(column)) aria-current=[(*column == chosen).then_some("page")] { (column) } } } }
+                    ul {
+                        @for column in &columns {
+                            @let current = (*column == chosen).then_some("page");
+                            li { a href=(link(column)) aria-current=[current] { (column) } }
+                        }
+                    }
                 }
-                (editor(at, chosen, said))
+                (editor(ctx, chosen, refused))
             }
         }
     };
-    layout::step(at, Step::Hierarchies, &body)
+    layout::step(ctx, Step::Hierarchies, &body)
 }
 
-/// A text as part of a query.
+/// Percent-encodes a text for a query.
 pub(crate) fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+            char::from(byte).to_string()
+        }
         byte => format!("%{byte:02X}"),
     };
     text.bytes().map(escape).collect()
 }
 
-/// The ways to make a hierarchy; what a job file calls them.
+/// Returns the form value of the column's hierarchy.
 fn way(document: &Document, column: &str) -> String {
     match document.get(&["columns", column, "hierarchy"]) {
         None => "plain".to_owned(),
@@ -78,20 +93,19 @@ fn way(document: &Document, column: &str) -> String {
     }
 }
 
-fn editor(at: &At, column: &str, said: Option<(&Fields, &JobError)>) -> Markup {
-    let now = way(&at.document, column);
-    let built = build(at, column);
-    let text = |name: &str| match said {
-        Some((fields, _)) => fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()),
-        None => None,
-    };
+fn editor(ctx: &Context, column: &str, refused: Option<(&FormFields, &JobError)>) -> Markup {
+    let now = way(&ctx.document, column);
+    let built = build(ctx, column);
+    let text = |name: &str| form_value(refused?.0, name).map(str::to_owned);
     let now = text("way").unwrap_or(now);
-    let option = |form: &str, key: &str| at.document.words(&["columns", column, "hierarchy", form, key]);
-    let cuts = at.document.get(&["columns", column, "hierarchy", "cuts"]).map(words);
+    let option =
+        |form: &str, key: &str| ctx.document.get_text(&["columns", column, "hierarchy", form, key]);
+    let cuts = ctx.document.get(&["columns", column, "hierarchy", "cuts"]).map(text_of);
     let lines = text("lines").or_else(|| match &built {
         Ok(Some(tree)) if tree.leaves() <= 2000 && tree.grid().is_none() => Some(arx::write(tree)),
         _ => None,
     });
+    let quasi_key = |key: &&Key| is_open(key) && key.roles.contains(&RoleName::Quasi);
     html! {
         section.hierarchy aria-labelledby="picture" {
             h2 id="picture" { (column) }
@@ -102,14 +116,15 @@ fn editor(at: &At, column: &str, said: Option<(&Fields, &JobError)>) -> Markup {
                     details { summary { (t::OUTLINE) } (chart::outline(tree, tree.root(), 6)) }
                 }
                 Ok(None) => {
-                    p { (t::plain_about(at.looked.glimpse(column).is_some_and(|seen| seen.numbers))) }
-                    @if let Some(seen) = at.looked.glimpse(column) { (chart::glimpse(seen)) }
+                    @let glimpse = ctx.inspection.glimpse(column);
+                    p { (t::plain_about(glimpse.is_some_and(|glimpse| glimpse.numbers))) }
+                    @if let Some(glimpse) = glimpse { (chart::glimpse(glimpse)) }
                 }
                 Err(error) => { (markup::error(error)) }
             }
         }
-        @if let Some((_, error)) = said { (markup::error(error)) }
-        form.ways autocomplete="off" method="post" action=(at.below("hierarchy")) {
+        @if let Some((_, error)) = refused { (markup::error(error)) }
+        form.ways autocomplete="off" method="post" action=(ctx.below("hierarchy")) {
             input type="hidden" name="column" value=(column);
             fieldset {
                 legend { (t::WAYS) }
@@ -118,18 +133,22 @@ fn editor(at: &At, column: &str, said: Option<(&Fields, &JobError)>) -> Markup {
                     (small("width", t::WIDTH, text("width").or(option("intervals", "width"))))
                     (small("levels", t::LEVELS, text("levels").or(option("intervals", "levels"))))
                 })))
-                (choice("cuts", &now, t::WAY_CUTS, Some(small("cuts", t::CUTS, text("cuts").or(cuts)))))
+                (choice("cuts", &now, t::WAY_CUTS,
+                    Some(small("cuts", t::CUTS, text("cuts").or(cuts)))))
                 (choice("mask", &now, t::WAY_MASK, None))
                 (choice("mask-left", &now, t::WAY_MASK_LEFT, None))
                 (choice("dates", &now, t::WAY_DATES, None))
                 (choice("bands", &now, t::WAY_BANDS, None))
                 (choice("ages", &now, t::WAY_AGES, None))
                 (choice("mdr", &now, t::WAY_MDR, None))
-                @for known in KNOWN { (choice(known.name, &now, &markup::capital(known.title), None)) }
+                @for known in KNOWN {
+                    (choice(known.name, &now, &markup::capital(known.title), None))
+                }
                 (choice("tree", &now, t::WAY_TREE, Some(html! {
                     div.field.lines {
                         label for="lines" { (t::LINES) }
-                        textarea id="lines" name="lines" rows="10" spellcheck="false" aria-describedby="lines-about" { (lines.unwrap_or_default()) }
+                        textarea id="lines" name="lines" rows="10" spellcheck="false"
+                            aria-describedby="lines-about" { (lines.unwrap_or_default()) }
                         p.note id="lines-about" { (markup::capital(t::LINES_ABOUT)) }
                         label for="lines-file" { (t::LINES_FILE) }
                         input id="lines-file" type="file" data-into="lines";
@@ -138,12 +157,12 @@ fn editor(at: &At, column: &str, said: Option<(&Fields, &JobError)>) -> Markup {
             }
             button.primary { (t::USE) }
         }
-        form method="post" action=(at.below("change")) {
+        form method="post" action=(ctx.below("change")) {
             input type="hidden" name="then" value=(Step::Hierarchies.name());
             details { summary { (t::LIMITS_OF_COLUMN) }
                 div.fields {
-                    @for key in Section::Columns.keys().filter(|key| is_open(key) && key.roles.contains(&RoleName::Quasi)) {
-                        (forms::key(&at.document, key, &["columns", column]))
+                    @for key in Section::Columns.keys().filter(quasi_key) {
+                        (forms::key(&ctx.document, key, &["columns", column]))
                     }
                 }
                 button { (t::SAVE) }
@@ -164,24 +183,31 @@ fn choice(word: &str, now: &str, about: &str, more: Option<Markup>) -> Markup {
 }
 
 fn small(name: &str, label: &str, value: Option<String>) -> Markup {
-    html! { span.small { label for=(name) { (label) } input type="text" id=(name) name=(name) value=(value.unwrap_or_default()) autocomplete="off"; } }
+    html! {
+        span.small {
+            label for=(name) { (label) }
+            input type="text" id=(name) name=(name) value=(value.unwrap_or_default())
+                autocomplete="off";
+        }
+    }
 }
 
-/// The tree of a column, if it has one.
-fn build(at: &At, column: &str) -> Result<Option<Taxonomy>, JobError> {
-    let file = at.document.read(&at.table.base)?;
+/// Builds the hierarchy of a column, if it has one.
+fn build(ctx: &Context, column: &str) -> Result<Option<Taxonomy>, JobError> {
+    let file = ctx.document.read(&ctx.table.base)?;
     let spec = file.job.column(column).and_then(|own| own.spec.hierarchy.clone());
     let Some(spec) = spec else { return Ok(None) };
     let input = Input {
-        paths: at.table.input.paths.clone(),
-        memory: at.table.input.memory.clone(),
+        paths: ctx.table.input.paths.clone(),
+        memory: ctx.table.input.memory.clone(),
         ..file.job.input.clone()
     };
-    let tree = made(&spec, &input, column).map_err(|error| file.provenance.locate(error))?;
+    let tree =
+        build_taxonomy(&spec, &input, column).map_err(|error| file.provenance.locate(error))?;
     Ok(Some(tree))
 }
 
-fn made(spec: &HierarchySpec, input: &Input, column: &str) -> incrowd::Result<Taxonomy> {
+fn build_taxonomy(spec: &HierarchySpec, input: &Input, column: &str) -> incrowd::Result<Taxonomy> {
     let counted = incrowd::column_counts(input, column, &Silent)?;
     let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
     let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
@@ -192,80 +218,107 @@ fn made(spec: &HierarchySpec, input: &Input, column: &str) -> incrowd::Result<Ta
     let known = values.iter().copied().filter(|value| spec.canonical(value).is_none());
     match lint::missing_values(&tree, known) {
         0 => Ok(tree),
-        absent => Err(Error::input(format!("{absent} values of column `{column}` are not in the hierarchy"))
-            .help("add a line for each value, or choose another way")),
+        absent => Err(Error::input(format!(
+            "{absent} values of column `{column}` are not in the hierarchy"
+        ))
+        .help("add a line for each value, or choose another method")),
     }
 }
 
-/// Another hierarchy for a column.
-pub(super) async fn change((State(app), Path((table, job))): Place, Form(fields): Form<Fields>) -> Response {
-    let at = match at(&app, &table, &job) {
-        Ok(at) => at,
+/// Sets the hierarchy of a column.
+pub(super) async fn change(
+    (State(app), Path((table, job))): JobPath,
+    Form(fields): Form<FormFields>,
+) -> Response {
+    let ctx = match context(&app, &table, &job) {
+        Ok(ctx) => ctx,
         Err(response) => return *response,
     };
     let done = tokio::task::spawn_blocking(move || {
-        let said = |name: &str| {
-            fields.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
-        };
-        let column = said("column").to_owned();
-        if !at.document.in_role(RoleName::Quasi).contains(&column.as_str()) {
-            return Redirect::to(&at.href(Step::Hierarchies)).into_response();
+        let value = |name: &str| form_value(&fields, name).unwrap_or_default();
+        let column = ctx.document.column_named(value("column")).unwrap_or_default().to_owned();
+        if !ctx.document.in_role(RoleName::Quasi).contains(&column.as_str()) {
+            return Redirect::to(&ctx.href(Step::Hierarchies)).into_response();
         }
-        match changed(&at, &column, &said) {
+        match changed(&ctx, &column, &value) {
             Ok(document) => {
-                let job = at.table.keep(document);
-                let to = super::address(&at.table, &job, Step::Hierarchies);
+                let job = ctx.table.add_job(document);
+                let to = super::address(&ctx.app, &ctx.table, &job, Step::Hierarchies);
                 Redirect::to(&format!("{to}?column={}", escaped(&column))).into_response()
             }
-            Err(error) => shown(&at, Some(&column), Some((&fields, &error))).into_response(),
+            Err(error) => render(&ctx, Some(&column), Some((&fields, &error))).into_response(),
         }
     });
-    done.await.unwrap_or_else(|_| layout::nothing().into_response())
+    done.await.unwrap_or_else(|_| failed(&app))
 }
 
-/// The job with the hierarchy that a form says, if it can be built for the column.
-fn changed<'a>(at: &At, column: &str, said: &dyn Fn(&str) -> &'a str) -> Result<Document, JobError> {
+fn failed(app: &App) -> Response {
+    (StatusCode::INTERNAL_SERVER_ERROR, layout::failed(app)).into_response()
+}
+
+/// Returns the job with the hierarchy of a form, if it can be built for the column.
+fn changed<'a>(
+    ctx: &Context,
+    column: &str,
+    field: &dyn Fn(&str) -> &'a str,
+) -> Result<Document, JobError> {
     let number = |text: &str| match (text.trim().parse::<i64>(), text.trim().parse::<f64>()) {
         (Ok(n), _) => Value::Integer(n),
         (_, Ok(x)) if x.is_finite() => Value::Float(x),
         _ => Value::from(text.trim()),
     };
     let table = |fields: Vec<(&str, Value)>| {
-        Value::Table(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Table>())
+        Value::Table(
+            fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Table>(),
+        )
     };
-    let spec = match said("way") {
+    let spec = match field("way") {
         "plain" => None,
         "intervals" => {
-            let options = ["width", "levels"].into_iter().filter(|key| !said(key).trim().is_empty());
-            Some(table(vec![("intervals", table(options.map(|key| (key, number(said(key)))).collect()))]))
+            let options =
+                ["width", "levels"].into_iter().filter(|key| !field(key).trim().is_empty());
+            Some(table(vec![(
+                "intervals",
+                table(options.map(|key| (key, number(field(key)))).collect()),
+            )]))
         }
         "cuts" => {
-            let cuts = said("cuts").split([',', ' ', ';']).filter(|cut| !cut.is_empty()).map(number);
+            let cuts =
+                field("cuts").split([',', ' ', ';']).filter(|cut| !cut.is_empty()).map(number);
             Some(table(vec![("cuts", Value::Array(cuts.collect()))]))
         }
         "mask" => Some(table(vec![("mask", table(Vec::new()))])),
         "mask-left" => Some(table(vec![("mask", table(vec![("from", Value::from("left"))]))])),
-        "tree" => Some(table(vec![("tree", tree(said("lines"))?)])),
+        "tree" => Some(table(vec![("tree", tree(field("lines"))?)])),
         word @ ("dates" | "bands" | "ages" | "mdr") => Some(Value::from(word)),
         word if KNOWN.iter().any(|known| known.name == word) => Some(Value::from(word)),
-        // Made of other columns: it stays as it is.
-        _ => at.document.get(&["columns", column, "hierarchy"]).cloned(),
+        // A hierarchy built from other columns is kept.
+        _ => ctx.document.get(&["columns", column, "hierarchy"]).cloned(),
     };
-    let mut document = (*at.document).clone();
+    let mut document = (*ctx.document).clone();
     document.put(&["columns", column, "hierarchy"], spec.clone());
     if spec.is_some() {
         document.put(&["columns", column, "kind"], None);
         document.put(&["columns", column, "labels"], None);
-    } else if at.looked.glimpse(column).is_some_and(|seen| seen.numbers) {
+    } else if ctx.inspection.glimpse(column).is_some_and(|seen| seen.numbers) {
         document.put(&["columns", column, "kind"], Some(Value::from("numeric")));
     }
-    let own = At { document: std::sync::Arc::new(document.clone()), ..at.clone() };
+    let own = Context { document: std::sync::Arc::new(document.clone()), ..ctx.clone() };
     build(&own, column).map(|_| document)
 }
 
-/// Lines `value;level1;…;*` as a tree of the job file.
+/// The largest number of levels. A job file cannot nest 80 tables, and a function that recurses
+/// once per level would overflow the stack, which ends the process.
+const MOST_LEVELS: usize = 60;
+
+/// Parses lines `value;level1;…;*` into a tree of the job file.
 fn tree(lines: &str) -> Result<Value, JobError> {
     let lines = arx::lines("lines", lines)?;
+    if lines.iter().any(|line| line.path.len() > MOST_LEVELS) {
+        return Err(Error::input(format!("a line has more than {MOST_LEVELS} values"))
+            .help("remove some levels")
+            .into());
+    }
     let findings = lint::lint(&lines);
     if let Some(first) = findings.iter().find(|finding| finding.severity == Severity::Error) {
         let line = first.line.map_or_else(String::new, |line| format!("line {line}: "));
@@ -274,7 +327,7 @@ fn tree(lines: &str) -> Result<Value, JobError> {
     let mut root = Value::Table(Table::new());
     for line in &lines {
         let Some((leaf, above)) = line.path.split_first() else { continue };
-        // The root is written only if nothing lies between it and the values.
+        // The root is written only if there is no level between it and the values.
         let above: Vec<&String> = match above {
             [root] => vec![root],
             [between @ .., _] => between.iter().rev().collect(),
@@ -296,7 +349,11 @@ fn put(node: &mut Value, above: &[&String], leaf: &str) {
             }
         }
         [first, rest @ ..] => {
-            put(table.entry(first.as_str()).or_insert_with(|| Value::Table(Table::new())), rest, leaf);
+            put(
+                table.entry(first.as_str()).or_insert_with(|| Value::Table(Table::new())),
+                rest,
+                leaf,
+            );
         }
     }
 }
@@ -306,20 +363,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_become_the_tree_they_say() {
+    fn lines_are_parsed_into_a_tree() {
         for lines in ["a;x;*\nb;x;*\nc;y;*\n", "a;*\nb;*\n", "a;x;p;*\nb;y;p;*\nc;z;q;*\n"] {
             let value = tree(lines).unwrap();
-            let Value::Table(table) = &value else { panic!("no table") };
-            let made = incrowd::hierarchy::nested::Tree::from_table("x", table).unwrap().build().unwrap();
+            let Value::Table(table) = &value else { panic!("not a table") };
+            let made =
+                incrowd::hierarchy::nested::Tree::from_table("x", table).unwrap().build().unwrap();
             let meant = arx::read("x", lines).unwrap();
             assert_eq!(arx::write(&made), arx::write(&meant), "{lines}");
         }
         assert!(tree("a;x;*\na;y;*\n").is_err());
         assert!(tree("").is_err());
+        let deep = |levels: usize| {
+            format!("a;{}*\n", (2..levels).map(|i| format!("{i};")).collect::<String>())
+        };
+        assert!(tree(&deep(MOST_LEVELS)).is_ok() && tree(&deep(MOST_LEVELS + 1)).is_err());
     }
 
     #[test]
-    fn queries_keep_any_name() {
+    fn names_are_percent_encoded() {
         assert_eq!(escaped("a b&c=ü"), "a%20b%26c%3D%C3%BC");
     }
 }

@@ -1,20 +1,21 @@
-//! What all pages share: head, steps, and how work under way is shown.
+//! The parts of all pages: head, steps, and the progress of tasks.
 
 use axum::response::Html;
 use incrowd::work::Failed;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::{At, Step};
+use super::{Context, Step};
+use crate::app::App;
 use crate::markup;
 use crate::steps::Answer;
 use crate::tasks::{Kind, State, Task};
 use crate::texts as t;
 
-/// A whole page as it is sent.
+/// A complete page.
 pub(crate) type Page = Html<String>;
 
-/// A whole page.
-fn page(title: &str, top: &Markup, body: &Markup) -> Page {
+/// Renders a complete page.
+fn page(app: &App, title: &str, top: &Markup, body: &Markup) -> Page {
     Html(
         html! {
             (DOCTYPE)
@@ -25,8 +26,9 @@ fn page(title: &str, top: &Markup, body: &Markup) -> Page {
                     meta name="color-scheme" content="light dark";
                     meta name="robots" content="noindex";
                     title { (title) " · incrowd" }
-                    link rel="stylesheet" href="/app.css";
-                    script src="/app.js" defer {}
+                    link rel="icon" href=(app.guard.path("/icon.svg"));
+                    link rel="stylesheet" href=(app.guard.path("/app.css"));
+                    script src=(app.guard.path("/app.js")) defer {}
                 }
                 body.app {
                     a.skip href="#content" { (t::SKIP) }
@@ -41,20 +43,26 @@ fn page(title: &str, top: &Markup, body: &Markup) -> Page {
     )
 }
 
-/// A page outside of the way.
-pub(crate) fn outside(title: &str, body: &Markup) -> Page {
-    page(title, &html! { a.brand href="/" { "incrowd" } }, body)
+/// Renders a page that is not a step.
+pub(crate) fn outside(app: &App, title: &str, body: &Markup) -> Page {
+    page(app, title, &brand(app), body)
 }
 
-/// A step of the way.
-pub(crate) fn step(at: &At, step: Step, body: &Markup) -> Page {
+/// Renders the link to the start page.
+fn brand(app: &App) -> Markup {
+    html! { a.brand href=(app.guard.path("/")) { "incrowd" } }
+}
+
+/// Renders the page of a step.
+pub(crate) fn step(ctx: &Context, step: Step, body: &Markup) -> Page {
     let top = html! {
-        a.brand href="/" { "incrowd" }
-        span.of { (at.table.name) }
+        (brand(&ctx.app))
+        span.of { (ctx.table.name) }
         nav aria-label=(t::STEPS) {
             ol.steps {
                 @for (_, one) in Step::ALL {
-                    li { a href=(at.href(one)) aria-current=[(one == step).then_some("step")] { (t::step(one)) } }
+                    @let current = (one == step).then_some("step");
+                    li { a href=(ctx.href(one)) aria-current=[current] { (t::step(one)) } }
                 }
             }
         }
@@ -64,21 +72,10 @@ pub(crate) fn step(at: &At, step: Step, body: &Markup) -> Page {
         p.lead { (t::lead(step)) }
         (body)
         @if let Some(next) = step.next() {
-            p.on { a.button.primary href=(at.href(next)) { (t::ON) " " (t::step(next)) } }
+            p.on { a.button.primary href=(ctx.href(next)) { (t::ON) " " (t::step(next)) } }
         }
     };
-    page(&format!("{} · {}", t::step(step), at.table.name), &top, &body)
-}
-
-/// The page that takes the token out of the address.
-pub(crate) fn welcome(to: &str) -> Page {
-    Html(html! {
-        (DOCTYPE)
-        html lang=(t::LANGUAGE) {
-            head { meta charset="utf-8"; meta http-equiv="refresh" content=(format!("0;url={to}")); title { "incrowd" } }
-            body { p { a href=(to) { (t::GO_ON) } } }
-        }
-    }.into_string())
+    page(&ctx.app, &format!("{} · {}", t::step(step), ctx.table.name), &top, &body)
 }
 
 /// What a stranger sees.
@@ -95,23 +92,42 @@ pub(crate) fn stranger() -> Page {
     )
 }
 
-/// There is no such page.
-pub(crate) fn nothing() -> Page {
+/// Renders the page for an unknown address.
+pub(crate) fn nothing(app: &App) -> Page {
+    failure(app, t::NOTHING, t::NOTHING_MORE)
+}
+
+/// Renders the page for a bug.
+pub(crate) fn failed(app: &App) -> Page {
+    failure(app, t::FAILED, t::FAILED_MORE)
+}
+
+fn failure(app: &App, what: &str, more: &str) -> Page {
+    let start = app.guard.path("/");
     outside(
-        t::NOTHING,
-        &html! { h1 { (t::NOTHING) } p { (t::NOTHING_MORE) } p { a.button href="/" { (t::TO_THE_START) } } },
+        app,
+        what,
+        &html! { h1 { (what) } p { (more) } p { a.button href=(start) { (t::TO_THE_START) } } },
     )
 }
 
-/// Something could not be done.
-pub(crate) fn refused(error: &incrowd::job::JobError, back: &str) -> Page {
-    outside(t::NOT_POSSIBLE, &html! { (markup::error(error)) p { a.button href=(back) { (t::BACK) } } })
+/// Renders an error with a link back.
+pub(crate) fn refused(app: &App, error: &incrowd::job::JobError, back: &str) -> Page {
+    outside(
+        app,
+        t::NOT_POSSIBLE,
+        &html! { (markup::error(error)) p { a.button href=(back) { (t::BACK) } } },
+    )
 }
 
-/// Work under way, or why it failed; `None` if it is done.
+/// Returns the answer of a finished task, otherwise renders its progress or its error.
 pub(crate) fn waiting(task: &Task, kind: Kind, base: &str) -> Result<Answer, Markup> {
     let start = |label: &str| {
-        html! { form method="post" action={ (base) "task/" (kind.name()) "/start" } { button { (label) } } }
+        html! {
+            form method="post" action={ (base) "task/" (kind.name()) "/start" } {
+                button { (label) }
+            }
+        }
     };
     Err(match task.state() {
         State::Done(answer) => return Ok(answer),
@@ -123,8 +139,10 @@ pub(crate) fn waiting(task: &Task, kind: Kind, base: &str) -> Result<Answer, Mar
             div.work data-task={ (base) "task/" (kind.name()) } {
                 p role="status" { b { (t::working(kind)) } " " span.step {} " " span.left {} }
                 progress aria-label=(t::working(kind)) {}
-                form method="post" action={ (base) "task/" (kind.name()) "/stop" } { button { (t::STOP) } }
-                // Without a script the page looks again by itself.
+                form method="post" action={ (base) "task/" (kind.name()) "/stop" } {
+                    button { (t::STOP) }
+                }
+                // Without JavaScript the page reloads.
                 noscript { (PreEscaped("<meta http-equiv=\"refresh\" content=\"1\">")) }
             }
         },

@@ -1,11 +1,11 @@
-//! The pages, one file per step, and where they are.
+//! The pages, one file per step, and their addresses.
 
 mod change;
 mod check;
 mod hierarchies;
 pub(crate) mod layout;
+mod models;
 mod open;
-mod promises;
 mod publish;
 mod release;
 mod table;
@@ -13,26 +13,34 @@ mod task;
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
-use axum::{Router, middleware};
 
 use crate::app::App;
 use crate::document::Document;
-use crate::guard;
-use crate::open::{Looked, Opened};
+use crate::open::{Inspection, Opened};
 use crate::steps::{self, Answer};
-use crate::tasks::{Kind, State as Done};
+use crate::tasks::{Kind, State as TaskState};
 
-/// Forms larger than this are refused; a hierarchy may be pasted into one.
+/// The largest form in bytes. A form can contain a hierarchy.
 const MOST_FORM: usize = 8 << 20;
 
-/// All addresses.
+/// The fields of a form or a query.
+type FormFields = Vec<(String, String)>;
+
+/// Returns the value of a form field.
+fn form_value<'a>(fields: &'a FormFields, name: &str) -> Option<&'a str> {
+    fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+}
+
+/// Returns the routes of all pages.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    // What is uploaded is counted while it is written.
-    let uploads = Router::new().route("/upload", post(open::upload)).layer(DefaultBodyLimit::disable());
+    // The size of uploads is checked while they are written.
+    let uploads =
+        Router::new().route("/upload", post(open::upload)).layer(DefaultBodyLimit::disable());
     Router::new()
         .route("/", get(open::page))
         .route("/open", post(open::by_path))
@@ -40,7 +48,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/t/{table}", get(table::begin))
         .route("/t/{table}/{job}/table", get(table::page))
         .route("/t/{table}/{job}/hierarchies", get(hierarchies::page))
-        .route("/t/{table}/{job}/promises", get(promises::page))
+        .route("/t/{table}/{job}/models", get(models::page))
         .route("/t/{table}/{job}/release", get(release::page))
         .route("/t/{table}/{job}/check", get(check::page))
         .route("/t/{table}/{job}/publish", get(publish::page).post(publish::publish))
@@ -57,8 +65,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(uploads)
         .route("/app.js", get(script))
         .route("/app.css", get(style))
+        .route("/icon.svg", get(icon))
         .fallback(nothing)
-        .layer(middleware::from_fn_with_state(app.clone(), guard::watch))
         .with_state(app)
 }
 
@@ -71,16 +79,21 @@ async fn style() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], style)
 }
 
-async fn nothing() -> Response {
-    (StatusCode::NOT_FOUND, layout::nothing()).into_response()
+/// The icon. For pages without one, browsers request `/favicon.ico`, which has no secret.
+async fn icon() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "image/svg+xml")], include_str!("../icon.svg"))
 }
 
-/// The steps of the way.
+async fn nothing(State(app): State<Arc<App>>) -> Response {
+    (StatusCode::NOT_FOUND, layout::nothing(&app)).into_response()
+}
+
+/// The steps from a table to a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Table,
     Hierarchies,
-    Promises,
+    Models,
     Release,
     Check,
     Publish,
@@ -90,7 +103,7 @@ impl Step {
     pub(crate) const ALL: [(&'static str, Step); 6] = [
         ("table", Step::Table),
         ("hierarchies", Step::Hierarchies),
-        ("promises", Step::Promises),
+        ("models", Step::Models),
         ("release", Step::Release),
         ("check", Step::Check),
         ("publish", Step::Publish),
@@ -100,7 +113,7 @@ impl Step {
         Step::ALL.iter().find(|(_, step)| *step == self).map_or("", |(name, _)| name)
     }
 
-    /// The step of that name; a form that names none goes to the table.
+    /// Returns the step with the given name, otherwise the first one.
     fn named(name: &str) -> Step {
         Step::ALL.iter().find(|(known, _)| *known == name).map_or(Step::Table, |(_, step)| *step)
     }
@@ -111,59 +124,69 @@ impl Step {
     }
 }
 
-/// A table and a job of an address.
+/// The table and the job of an address.
 #[derive(Clone)]
-pub(crate) struct At {
+pub(crate) struct Context {
     pub(crate) app: Arc<App>,
     pub(crate) table: Arc<Opened>,
     pub(crate) job: String,
     pub(crate) document: Arc<Document>,
-    /// The same job without where its release goes, which makes no difference to what is made.
-    pub(crate) making: String,
-    pub(crate) looked: Arc<Looked>,
+    /// The id of the job without output paths. Tasks use it, so that they do not run again when
+    /// only a path changes.
+    pub(crate) release_job: String,
+    pub(crate) inspection: Arc<Inspection>,
 }
 
-impl At {
-    /// The address of a step of another job for the same table, or of this one.
+impl Context {
+    /// Returns the address of a step of this job.
     pub(crate) fn href(&self, step: Step) -> String {
-        address(&self.table, &self.job, step)
+        address(&self.app, &self.table, &self.job, step)
     }
 
-    /// An address below that of the job.
+    /// Returns an address below that of the job.
     pub(crate) fn below(&self, rest: &str) -> String {
-        format!("/t/{}/{}/{rest}", self.table.id, self.job)
+        self.app.guard.path(&format!("/t/{}/{}/{rest}", self.table.id, self.job))
     }
 
-    /// An address of work that does not ask where the release goes.
-    pub(crate) fn making_below(&self, rest: &str) -> String {
-        format!("/t/{}/{}/{rest}", self.table.id, self.making)
+    /// Returns an address below that of the job without output paths.
+    pub(crate) fn release_below(&self, rest: &str) -> String {
+        self.app.guard.path(&format!("/t/{}/{}/{rest}", self.table.id, self.release_job))
     }
 
-    /// Keeps a changed job and goes on with it.
-    pub(crate) fn go(&self, document: Document, step: Step) -> Redirect {
-        let job = self.table.keep(document);
-        Redirect::to(&address(&self.table, &job, step))
+    /// Returns the address of a download of the job.
+    pub(crate) fn download(&self, rest: &str) -> String {
+        self.app.guard.download_path(&format!("/t/{}/{}/{rest}", self.table.id, self.job))
+    }
+
+    /// Stores a changed job and redirects to it.
+    pub(crate) fn redirect(&self, document: Document, step: Step) -> Redirect {
+        let job = self.table.add_job(document);
+        Redirect::to(&address(&self.app, &self.table, &job, step))
     }
 }
 
-pub(crate) fn address(table: &Opened, job: &str, step: Step) -> String {
-    format!("/t/{}/{job}/{}", table.id, step.name())
+pub(crate) fn address(app: &App, table: &Opened, job: &str, step: Step) -> String {
+    app.guard.path(&format!("/t/{}/{job}/{}", table.id, step.name()))
 }
 
-/// The table and the job of an address. A table that nobody looked at yet is looked at first.
-pub(crate) fn at(app: &Arc<App>, table: &str, job: &str) -> Result<At, Box<Response>> {
-    let gone = || Box::new((StatusCode::NOT_FOUND, layout::nothing()).into_response());
+/// Returns the table and the job of an address. If the table is not inspected yet, the browser is
+/// redirected to its first page.
+pub(crate) fn context(app: &Arc<App>, table: &str, job: &str) -> Result<Context, Box<Response>> {
+    let gone = || Box::new((StatusCode::NOT_FOUND, layout::nothing(app)).into_response());
     let table = app.table(table).ok_or_else(gone)?;
-    let look = steps::ask(app, &table, "", Kind::Look).ok_or_else(gone)?;
-    match look.state() {
-        Done::Done(Answer::Looked(looked)) => {
+    let task = steps::ask(app, &table, "", Kind::Inspect).ok_or_else(gone)?;
+    match task.state() {
+        TaskState::Done(Answer::Inspected(inspection)) => {
             let document = table.job(job).ok_or_else(gone)?;
-            let making = table.keep(document.without_places());
-            Ok(At { app: app.clone(), table, job: job.to_owned(), document, making, looked })
+            let release_job = table.add_job(document.without_paths());
+            let (app, job) = (app.clone(), job.to_owned());
+            Ok(Context { app, table, job, document, release_job, inspection })
         }
-        _ => Err(Box::new(Redirect::to(&format!("/t/{}", table.id)).into_response())),
+        _ => Err(Box::new(
+            Redirect::to(&app.guard.path(&format!("/t/{}", table.id))).into_response(),
+        )),
     }
 }
 
-/// What handlers are given.
-pub(crate) type Place = (State<Arc<App>>, Path<(String, String)>);
+/// The arguments of handlers: the state, and table and job of the address.
+pub(crate) type JobPath = (State<Arc<App>>, Path<(String, String)>);

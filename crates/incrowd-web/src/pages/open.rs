@@ -1,20 +1,22 @@
-//! The start: a table is opened by its path, sent by the browser, or made.
+//! The start page: opens a table by path, by upload, or opens the demo.
 
-use std::path::{Path as FilePath, PathBuf};
+use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use axum::extract::{Form, Multipart, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use incrowd::core::text::thousands;
+use incrowd::job::JobError;
+use incrowd::work::{Failed, caught};
 use incrowd::{Error, Result};
 use maud::html;
+use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 
 use super::layout;
 use crate::app::App;
 use crate::demo as people;
-use crate::guard::secret;
 use crate::open::{Opened, Origin};
 use crate::private_dir::file_name;
 use crate::texts as t;
@@ -22,7 +24,9 @@ use crate::texts as t;
 /// The start page.
 pub(super) async fn page(State(app): State<Arc<App>>) -> layout::Page {
     let tables = app.tables();
+    let path = |page: &str| app.guard.path(page);
     layout::outside(
+        &app,
         t::OPEN,
         &html! {
             h1 { (t::OPEN_HEADING) }
@@ -30,11 +34,12 @@ pub(super) async fn page(State(app): State<Arc<App>>) -> layout::Page {
             div.cards {
                 section.card aria-labelledby="by-path" {
                     h2 id="by-path" { (t::BY_PATH) }
-                    form method="post" action="/open" {
+                    form method="post" action=(path("/open")) {
                         div.field {
                             label for="path" { (t::PATH) }
-                            input id="path" name="path" type="text" required autocomplete="off" spellcheck="false"
-                                placeholder=(t::PATH_EXAMPLE) aria-describedby="path-about";
+                            input id="path" name="path" type="text" required autocomplete="off"
+                                spellcheck="false" placeholder=(t::PATH_EXAMPLE)
+                                aria-describedby="path-about";
                             p.note id="path-about" { (t::PATH_ABOUT) }
                         }
                         button.primary { (t::OPEN_IT) }
@@ -42,11 +47,13 @@ pub(super) async fn page(State(app): State<Arc<App>>) -> layout::Page {
                 }
                 section.card aria-labelledby="by-upload" {
                     h2 id="by-upload" { (t::BY_UPLOAD) }
-                    form.drop method="post" action="/upload" enctype="multipart/form-data" data-drop {
+                    form.drop method="post" action=(path("/upload")) enctype="multipart/form-data"
+                        data-drop {
                         div.field {
                             label for="file" { (t::FILE) }
-                            input id="file" name="file" type="file" required aria-describedby="file-about";
-                            p.note id="file-about" { (t::file_about(app.most_bytes)) }
+                            input id="file" name="file" type="file" required
+                                aria-describedby="file-about";
+                            p.note id="file-about" { (t::file_about(app.max_upload)) }
                         }
                         button { (t::OPEN_IT) }
                     }
@@ -54,26 +61,42 @@ pub(super) async fn page(State(app): State<Arc<App>>) -> layout::Page {
                 section.card aria-labelledby="by-demo" {
                     h2 id="by-demo" { (t::BY_DEMO) }
                     p { (t::demo_about(&thousands(people::PEOPLE))) }
-                    form method="post" action="/demo" { button { (t::OPEN_DEMO) } }
+                    form method="post" action=(path("/demo")) { button { (t::OPEN_DEMO) } }
                 }
             }
             @if !tables.is_empty() {
                 h2 { (t::OPEN_ALREADY) }
-                ul { @for table in &tables { li { a href={ "/t/" (table.id) } { (table.name) } } } }
+                ul {
+                    @for table in &tables {
+                        li { a href=(path(&format!("/t/{}", table.id))) { (table.name) } }
+                    }
+                }
             }
         },
     )
 }
 
-fn opened(app: &App, opened: Result<Opened>) -> Response {
-    match opened.and_then(|opened| app.add(opened)) {
-        Ok(table) => Redirect::to(&format!("/t/{}", table.id)).into_response(),
-        Err(error) => refused(error),
+/// Opens a table in a blocking thread, because reading the file may take long.
+async fn opened(
+    app: Arc<App>,
+    open: impl FnOnce(&App) -> Result<Opened> + Send + 'static,
+) -> Response {
+    let own = app.clone();
+    let opened = tokio::task::spawn_blocking(move || {
+        caught(|| Ok(open(&own).and_then(|opened| own.add(opened))?))
+    });
+    match opened.await {
+        Ok(Ok(table)) => Redirect::to(&app.guard.path(&format!("/t/{}", table.id))).into_response(),
+        Ok(Err(Failed::Error(error))) => refused(&app, &error),
+        Ok(Err(Failed::Stopped)) | Err(_) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, layout::failed(&app)).into_response()
+        }
     }
 }
 
-fn refused(error: Error) -> Response {
-    (StatusCode::UNPROCESSABLE_ENTITY, layout::refused(&error.into(), "/")).into_response()
+fn refused(app: &App, error: &JobError) -> Response {
+    (StatusCode::UNPROCESSABLE_ENTITY, layout::refused(app, error, &app.guard.path("/")))
+        .into_response()
 }
 
 /// Opens a table at a path on this machine.
@@ -83,62 +106,57 @@ pub(super) async fn by_path(
 ) -> Response {
     let path = form.iter().find(|(name, _)| name == "path").map(|(_, path)| path.trim().to_owned());
     match path.filter(|path| !path.is_empty()) {
-        Some(path) => opened(&app, Opened::by_path(FilePath::new(&path))),
-        None => refused(Error::input("no path was given").help(t::PATH_ABOUT)),
+        Some(path) => opened(app, move |_| Opened::by_path(FilePath::new(&path))).await,
+        None => refused(&app, &Error::input("no path was given").help(t::PATH_ABOUT).into()),
     }
 }
 
-/// Makes people who do not exist.
+/// Creates and opens the synthetic table.
 pub(super) async fn demo(State(app): State<Arc<App>>) -> Response {
-    let made = app.dir.below(&secret()).and_then(|dir| {
-        people::write(&dir)?;
-        Opened::private(&dir.join(people::NAME), Origin::Demo)
-    });
-    opened(&app, made)
+    let made = |app: &App| {
+        let dir = app.dir.below()?;
+        people::write(dir.path())?;
+        Opened::private(dir, people::NAME.to_owned(), Origin::Demo)
+    };
+    opened(app, made).await
 }
 
-/// Takes a file from the browser.
+/// Receives and opens an upload.
 pub(super) async fn upload(State(app): State<Arc<App>>, form: Multipart) -> Response {
     match received(&app, form).await {
-        Ok(path) => opened(&app, Opened::private(&path, Origin::Upload)),
-        Err(error) => refused(error),
+        Ok((dir, name)) => opened(app, move |_| Opened::private(dir, name, Origin::Upload)).await,
+        Err(error) => refused(&app, &error.into()),
     }
 }
 
-/// Writes what comes into the private directory, as long as it is not too large.
-async fn received(app: &App, mut form: Multipart) -> Result<PathBuf> {
-    let broken = |_| Error::input("the upload broke off");
+/// Writes an upload into a new private directory. The directory is removed with its content if the
+/// upload is refused or interrupted.
+async fn received(app: &App, mut form: Multipart) -> Result<(TempDir, String)> {
+    let broken = |_| Error::input("the upload was interrupted");
     while let Some(mut field) = form.next_field().await.map_err(broken)? {
         if field.name() != Some("file") {
             continue;
         }
         let name = field.file_name().unwrap_or_default();
         let name = file_name(name).ok_or_else(|| {
-            Error::input("the name of the file cannot be used").help("rename it, for example to table.csv")
+            Error::input("the name of the file cannot be used")
+                .help("rename it, for example to table.csv")
         })?;
-        let dir = app.dir.below(&secret())?;
-        let path = dir.join(name);
-        let failed = |e: std::io::Error| Error::resources(format!("cannot keep the upload: {e}"));
+        let dir = app.dir.below()?;
+        let path = dir.path().join(&name);
+        let failed = |e: std::io::Error| Error::resources(format!("cannot store the upload: {e}"));
         let mut file = tokio::fs::File::create_new(&path).await.map_err(failed)?;
         let mut bytes = 0u64;
         loop {
-            let piece = match field.chunk().await {
-                Ok(Some(piece)) => piece,
-                Ok(None) => break,
-                Err(error) => {
-                    let _ = tokio::fs::remove_dir_all(&dir).await;
-                    return Err(broken(error));
-                }
-            };
-            bytes += piece.len() as u64;
-            if bytes > app.most_bytes {
-                let _ = tokio::fs::remove_dir_all(&dir).await;
-                return Err(Error::input(t::too_large(app.most_bytes)).help(t::TOO_LARGE_HELP));
+            let Some(chunk) = field.chunk().await.map_err(broken)? else { break };
+            bytes += chunk.len() as u64;
+            if bytes > app.max_upload {
+                return Err(Error::input(t::too_large(app.max_upload)).help(t::TOO_LARGE_HELP));
             }
-            file.write_all(&piece).await.map_err(failed)?;
+            file.write_all(&chunk).await.map_err(failed)?;
         }
         file.flush().await.map_err(failed)?;
-        return Ok(path);
+        return Ok((dir, name));
     }
     Err(Error::input("no file was chosen"))
 }

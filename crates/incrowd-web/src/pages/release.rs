@@ -1,4 +1,5 @@
-//! The release: made while one plays. First in a hurry, then as the job says; every number says which of the two it is of.
+//! The step "Release": a preview. First it shows the result of a fast algorithm, then that of the
+//! job, and states which of the two it is.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,42 +15,44 @@ use incrowd_report::{Sample, SampleRecord, percent};
 use maud::{Markup, html};
 
 use super::hierarchies::escaped;
-use super::{At, Place, Step, at, layout, promises};
+use super::{Context, JobPath, Step, context, layout, models};
 use crate::markup::{capital, prose, seconds};
 use crate::steps::{self, Alternative, Answer, Release};
-use crate::tasks::{Key, Kind, State as Done};
+use crate::tasks::{Key, Kind, State as TaskState};
 use crate::texts as t;
 
-/// The step.
-pub(super) async fn page((State(app), Path((table, job))): Place) -> Response {
-    match at(&app, &table, &job) {
-        Ok(at) => {
-            wait(&at).await;
-            layout::step(&at, Step::Release, &body(&at)).into_response()
+/// The page of the step.
+pub(super) async fn page((State(app), Path((table, job))): JobPath) -> Response {
+    match context(&app, &table, &job) {
+        Ok(ctx) => {
+            wait(&ctx).await;
+            layout::step(&ctx, Step::Release, &body(&ctx)).into_response()
         }
         Err(response) => *response,
     }
 }
 
-/// The sizes of groups that are told apart, the last one open.
+/// The classes of group sizes in the chart.
 const SIZES: [(u64, u64); 6] = [(1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, u64::MAX)];
 
-fn body(at: &At) -> Markup {
-    if let Some(error) = promises::wrong(at) {
-        return html! { (crate::markup::error(&error)) p { a.button href=(at.href(Step::Promises)) { (t::TO_PROMISES) } } };
+fn body(ctx: &Context) -> Markup {
+    if let Some(error) = models::job_error(ctx) {
+        return models::invalid(ctx, &error);
     }
-    let (made, note) = made(at);
+    let (made, note) = current_release(ctx);
     html! {
-        (play(at))
+        (k_form(ctx))
         div data-part="release" {
             @match &made {
                 Err(shown) => { (shown) }
                 Ok(made) => {
                     @match &note {
-                        Some(under_way) => { div.quick { p { b { (t::QUICK) } " " (t::QUICK_ABOUT) } (under_way) } }
+                        Some(progress) => {
+                            div.quick { p { b { (t::QUICK) } " " (t::QUICK_ABOUT) } (progress) }
+                        }
                         None => {}
                     }
-                    (shown(made, note.is_some()))
+                    (render_release(made, note.is_some()))
                 }
             }
         }
@@ -57,17 +60,12 @@ fn body(at: &At) -> Markup {
             h2 id="alternatives" { (t::ALTERNATIVES) }
             p { (t::ALTERNATIVES_ABOUT) }
             div data-part="alternatives" {
-                // Whoever waits for the release does not wait for this. Whoever cannot have it wants to know what can be had.
-                @if made.is_ok() && note.is_none() || failed(at, Kind::Release) {
-                    @match steps::ask(&at.app, &at.table, &at.making, Kind::Alternatives) {
-                        Some(task) => {
-                            @match layout::waiting(&task, Kind::Alternatives, &at.making_below("")) {
-                                Ok(Answer::Alternatives(all)) => { (alternatives(at, &all)) }
-                                Ok(_) => {}
-                                Err(shown) => { (shown) }
-                            }
-                        }
-                        None => {}
+                // Alternatives start after the release, or if the release failed.
+                @if made.is_ok() && note.is_none() || failed(ctx, Kind::Release) {
+                    @match ask(ctx, Kind::Alternatives) {
+                        Ok(Answer::Alternatives(all)) => { (alternatives(ctx, &all)) }
+                        Ok(_) => {}
+                        Err(shown) => { (shown) }
                     }
                 }
             }
@@ -75,71 +73,77 @@ fn body(at: &At) -> Markup {
         section aria-labelledby="compare" {
             h2 id="compare" { (t::COMPARE) }
             p { (t::COMPARE_ABOUT) }
-            div data-part="compare" { (compare(at)) }
+            div data-part="compare" { (compare(ctx)) }
         }
     }
 }
 
-/// The release that can be shown, and what is still under way: first one made in a hurry, and only then the one of the job, so that
-/// they do not wait for each other.
-fn made(at: &At) -> (Result<Arc<Release>, Markup>, Option<Markup>) {
-    let ask = |kind| {
-        let task = steps::ask(&at.app, &at.table, &at.making, kind);
-        task.map_or_else(|| Err(html! {}), |task| layout::waiting(&task, kind, &at.making_below("")))
-    };
-    let key = Key { table: at.table.id.clone(), job: at.making.clone(), kind: Kind::Release };
-    let known = at.app.tasks.get(&key).is_some_and(|task| matches!(task.state(), Done::Done(_)));
+/// Returns the release to show, and the progress of a running task. The release of the job starts
+/// only after the quick one, so that they do not compete.
+fn current_release(ctx: &Context) -> (Result<Arc<Release>, Markup>, Option<Markup>) {
+    let key =
+        Key { table: ctx.table.id.clone(), job: ctx.release_job.clone(), kind: Kind::Release };
+    let known =
+        ctx.app.tasks.get(&key).is_some_and(|task| matches!(task.state(), TaskState::Done(_)));
     let mut quick = None;
-    if at.table.hurried(&at.document).is_some() && !known {
-        match ask(Kind::Quick) {
+    if ctx.table.quick_job(&ctx.document).is_some() && !known {
+        match ask(ctx, Kind::Quick) {
             Ok(Answer::Release(made)) => quick = Some(made),
-            // What cannot be made in a hurry is waited for.
-            Err(shown) if !failed(at, Kind::Quick) => return (Err(shown), None),
+            // If the quick release fails, the page waits for the release of the job.
+            Err(shown) if !failed(ctx, Kind::Quick) => return (Err(shown), None),
             _ => {}
         }
     }
-    match (ask(Kind::Release), quick) {
+    match (ask(ctx, Kind::Release), quick) {
         (Ok(Answer::Release(made)), _) => (Ok(made), None),
-        (Err(under_way), Some(quick)) => (Ok(quick), Some(under_way)),
-        (Err(under_way), None) => (Err(under_way), None),
+        (Err(progress), Some(quick)) => (Ok(quick), Some(progress)),
+        (Err(progress), None) => (Err(progress), None),
         (Ok(_), _) => (Err(html! {}), None),
     }
 }
 
-fn failed(at: &At, kind: Kind) -> bool {
-    let key = Key { table: at.table.id.clone(), job: at.making.clone(), kind };
-    at.app.tasks.get(&key).is_some_and(|task| matches!(task.state(), Done::Failed(_)))
+/// Starts a task and returns its answer, otherwise renders its progress or its error.
+fn ask(ctx: &Context, kind: Kind) -> Result<Answer, Markup> {
+    let task = steps::ask(&ctx.app, &ctx.table, &ctx.release_job, kind);
+    task.map_or_else(|| Err(html! {}), |task| layout::waiting(&task, kind, &ctx.release_below("")))
 }
 
-/// Waits a little for a release made in a hurry: mostly the page has it at once.
-async fn wait(at: &At) {
-    let kind = if at.table.hurried(&at.document).is_some() { Kind::Quick } else { Kind::Release };
-    if promises::wrong(at).is_some() {
+fn failed(ctx: &Context, kind: Kind) -> bool {
+    let key = Key { table: ctx.table.id.clone(), job: ctx.release_job.clone(), kind };
+    ctx.app.tasks.get(&key).is_some_and(|task| matches!(task.state(), TaskState::Failed(_)))
+}
+
+/// Waits up to 300 ms for the quick release, so that the first page usually contains it.
+async fn wait(ctx: &Context) {
+    let kind =
+        if ctx.table.quick_job(&ctx.document).is_some() { Kind::Quick } else { Kind::Release };
+    if models::job_error(ctx).is_some() {
         return;
     }
-    let Some(task) = steps::ask(&at.app, &at.table, &at.making, kind) else { return };
+    let Some(task) = steps::ask(&ctx.app, &ctx.table, &ctx.release_job, kind) else { return };
     for _ in 0..60 {
-        if !matches!(task.state(), Done::Waiting | Done::Running) {
+        if !matches!(task.state(), TaskState::Waiting | TaskState::Running) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// k to play with.
-fn play(at: &At) -> Markup {
-    let Some((_, k)) = at.document.k() else { return html! {} };
+/// Renders the form that changes k.
+fn k_form(ctx: &Context) -> Markup {
+    let Some((_, k)) = ctx.document.k() else { return html! {} };
     html! {
-        form.play autocomplete="off" method="post" action=(at.below("change")) data-play=(at.below("k/")) {
+        form.play autocomplete="off" method="post" action=(ctx.below("change"))
+            data-play=(ctx.below("k/")) {
             input type="hidden" name="then" value=(Step::Release.name());
-            @let place = at.document.k().map(|(place, _)| place.to_string()).unwrap_or_default();
-            (promises::slider(&at.document, &place, &t::k_says(k)))
+            @let place = ctx.document.k().map(|(place, _)| place.to_string()).unwrap_or_default();
+            (models::slider(&ctx.document, &place, &t::k_about(k)))
             button.save { (t::MAKE) }
         }
     }
 }
 
-fn shown(made: &Release, quick: bool) -> Markup {
+fn render_release(made: &Release, quick: bool) -> Markup {
     let manifest = &made.report.manifest;
     let records = &made.report.records;
     let smallest = made.report.verification.smallest_group;
@@ -155,7 +159,7 @@ fn shown(made: &Release, quick: bool) -> Markup {
         boxes.insert(1, (t::NOT_PUBLISHED, thousands(records.read - records.published)));
     }
     if let Some(insight) = insight {
-        boxes.insert(0, (t::ALONE_BEFORE, thousands(unique(insight))));
+        boxes.insert(0, (t::UNIQUE_BEFORE, thousands(unique(insight))));
     }
     let (names, losses): (Vec<String>, Vec<f64>) = manifest
         .metrics
@@ -171,9 +175,10 @@ fn shown(made: &Release, quick: bool) -> Markup {
         show: percent,
     };
     let any = made.job.algorithm.missing_cells == MissingCells::Any;
-    let said = sentences::narrowed(smallest, made.job.input.person.is_some(), any);
+    let summary = sentences::narrowed(smallest, made.job.input.person.is_some(), any);
+    let details = t::verdict_more(&manifest.algorithm.name, &seconds(made.seconds), quick);
     html! {
-        (verdict(said.tone, &said.text, &[t::verdict_more(&manifest.algorithm.name, &seconds(made.seconds), quick)]))
+        (verdict(summary.tone, &summary.text, &[details]))
         (facts(&boxes))
         @for judged in &made.report.verification.judgements {
             p.kept { b { (judged.title) } " " (t::HOLDS) }
@@ -195,7 +200,7 @@ fn shown(made: &Release, quick: bool) -> Markup {
     }
 }
 
-/// The share of records in groups of each size, before and after.
+/// Returns the share of records by group size, before and after.
 fn sizes(insight: &Insight) -> Rows {
     let share = |sizes: &[(u64, u64)], (low, high): (u64, u64)| {
         let all: u64 = sizes.iter().map(|(size, groups)| size * groups).sum();
@@ -219,15 +224,17 @@ fn sizes(insight: &Insight) -> Rows {
     }
 }
 
-/// Records beside what becomes of them.
+/// Renders some records with their published cells.
 fn some_records(insight: &Insight) -> Markup {
     let record = |(before, after): &(Vec<String>, Option<Vec<String>>)| SampleRecord {
         before: before.clone(),
         after: after.clone(),
         fitting: None,
     };
-    let own =
-        Sample { columns: insight.columns.clone(), records: insight.sample.iter().map(record).collect() };
+    let own = Sample {
+        columns: insight.columns.clone(),
+        records: insight.sample.iter().map(record).collect(),
+    };
     html! {
         section aria-labelledby="sample" {
             h2 id="sample" { (t::SAMPLE) }
@@ -237,22 +244,35 @@ fn some_records(insight: &Insight) -> Markup {
     }
 }
 
-fn alternatives(at: &At, all: &[Alternative]) -> Markup {
-    let own = at.document.k().map(|(_, k)| k);
-    let link = |k: u64| at.below(&format!("k/{k}/release"));
+fn alternatives(ctx: &Context, all: &[Alternative]) -> Markup {
+    let own = ctx.document.k().map(|(_, k)| k);
+    let link = |k: u64| ctx.below(&format!("k/{k}/release"));
     html! {
         div.wide tabindex="0" role="group" aria-label=(t::ALTERNATIVES) {
             table {
-                thead { tr { th scope="col" { "k" } th.number scope="col" { (t::LOST) } th.number scope="col" { (t::GROUPS) } th scope="col" { span.visually-hidden { (t::TAKE) } } } }
+                thead {
+                    tr {
+                        th scope="col" { "k" }
+                        th.number scope="col" { (t::LOST) }
+                        th.number scope="col" { (t::GROUPS) }
+                        th scope="col" { span.visually-hidden { (t::TAKE) } }
+                    }
+                }
                 tbody {
                     @for one in all {
                         tr class=[(Some(one.k) == own).then_some("chosen")] {
                             th scope="row" { (one.k) }
-                            @match &one.found {
-                                Ok((loss, groups)) => { td.number { (percent(*loss)) } td.number { (thousands(*groups)) } }
+                            @match &one.outcome {
+                                Ok((loss, groups)) => {
+                                    td.number { (percent(*loss)) }
+                                    td.number { (thousands(*groups)) }
+                                }
                                 Err(why) => { td colspan="2" { (capital(why)) } }
                             }
-                            td { @if Some(one.k) == own { (t::CHOSEN) } @else { a href=(link(one.k)) { (t::TAKE) " k = " (one.k) } } }
+                            td {
+                                @if Some(one.k) == own { (t::CHOSEN) }
+                                @else { a href=(link(one.k)) { (t::TAKE) " k = " (one.k) } }
+                            }
                         }
                     }
                 }
@@ -261,25 +281,31 @@ fn alternatives(at: &At, all: &[Alternative]) -> Markup {
     }
 }
 
-fn compare(at: &At) -> Markup {
-    let key = Key { table: at.table.id.clone(), job: at.making.clone(), kind: Kind::Compare };
-    match at.app.tasks.get(&key) {
-        Some(task) => match layout::waiting(&task, Kind::Compare, &at.making_below("")) {
-            Ok(Answer::Compared(compared)) => compared_shown(at, &compared),
+fn compare(ctx: &Context) -> Markup {
+    let key =
+        Key { table: ctx.table.id.clone(), job: ctx.release_job.clone(), kind: Kind::Compare };
+    match ctx.app.tasks.get(&key) {
+        Some(task) => match layout::waiting(&task, Kind::Compare, &ctx.release_below("")) {
+            Ok(Answer::Compared(compared)) => compared_shown(ctx, &compared),
             Ok(_) => html! {},
             Err(shown) => shown,
         },
         None => html! {
-            form method="post" action=(at.making_below("task/compare/start")) { button { (t::COMPARE_START) } }
+            form method="post" action=(ctx.release_below("task/compare/start")) {
+                button { (t::COMPARE_START) }
+            }
         },
     }
 }
 
-fn compared_shown(at: &At, compared: &Comparison) -> Markup {
+fn compared_shown(ctx: &Context, compared: &Comparison) -> Markup {
     let link = |algorithm: &str, models: &str| {
-        let k = models.split("k-anonymity(k=").nth(1).and_then(|rest| rest.split(&[',', ')'][..]).next());
+        let k = models
+            .split("k-anonymity(k=")
+            .nth(1)
+            .and_then(|rest| rest.split(&[',', ')'][..]).next());
         let k = k.map(|k| format!("&k={k}")).unwrap_or_default();
-        Some(at.below(&format!("take?algorithm={}{k}", escaped(algorithm))))
+        Some(ctx.below(&format!("take?algorithm={}{k}", escaped(algorithm))))
     };
     let rows: Vec<Vec<String>> = compared
         .results
@@ -293,7 +319,8 @@ fn compared_shown(at: &At, compared: &Comparison) -> Markup {
                 seconds(tried.seconds),
             ],
             Err(why) => {
-                vec![tried.algorithm.clone(), tried.models.clone(), why.clone(), String::new(), String::new()]
+                let (algorithm, models) = (tried.algorithm.clone(), tried.models.clone());
+                vec![algorithm, models, why.clone(), String::new(), String::new()]
             }
         })
         .collect();
@@ -312,7 +339,7 @@ fn compared_shown(at: &At, compared: &Comparison) -> Markup {
             kind: kinds.iter().position(|kind| *kind == tried.algorithm)?,
             front: tried.front,
             chosen: compared.choice == Some(i),
-            says: t::configuration(&tried.algorithm, &tried.models, loss, scores.smallest),
+            tooltip: t::configuration(&tried.algorithm, &tried.models, loss, scores.smallest),
             link: link(&tried.algorithm, &tried.models),
         })
     };
@@ -325,12 +352,13 @@ fn compared_shown(at: &At, compared: &Comparison) -> Markup {
         upwards: t::LOST.to_owned(),
         show: (t::one_in, percent),
     };
+    let head = [t::ALGORITHM, t::MODELS, t::LOST, t::SMALLEST, t::TIME];
     html! {
         figure.frontier {
             figcaption { (t::FRONTIER) span { (t::FRONTIER_ABOUT) } }
             (frontier.render((t::FRONTIER_LABEL, "")))
             @for line in compared.why() { p.note { (capital(&line)) } }
-            details { summary { (t::NUMBERS) } (table(t::COMPARE, &[t::ALGORITHM, t::PROMISE, t::LOST, t::SMALLEST, t::TIME], &rows, 2)) }
+            details { summary { (t::NUMBERS) } (table(t::COMPARE, &head, &rows, 2)) }
         }
     }
 }

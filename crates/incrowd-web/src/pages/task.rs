@@ -1,4 +1,4 @@
-//! How far work is, for pages that wait; stopping it and starting it again.
+//! The progress of tasks for waiting pages; stops and starts tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,15 +19,16 @@ fn kind(name: &str) -> Option<Kind> {
 }
 
 fn key(table: String, job: String, kind: Kind) -> Key {
-    // A table is looked at once, whatever is made of it.
-    let job = if kind == Kind::Look { String::new() } else { job };
+    // The inspection of a table does not depend on the job.
+    let job = if kind == Kind::Inspect { String::new() } else { job };
     Key { table, job, kind }
 }
 
-/// How long an answer waits for the end of the work.
+/// The longest time an answer waits for the end of the task.
 const WAIT: Duration = Duration::from_millis(400);
 
-/// How far work is. The answer waits a little: most work is over by then.
+/// Sends the progress of a task. The answer is delayed by up to [`WAIT`], because most tasks are
+/// finished by then.
 pub(super) async fn status((State(app), Path((table, job, name))): Which) -> Response {
     let Some(kind) = kind(&name) else { return StatusCode::NOT_FOUND.into_response() };
     let Some(task) = app.tasks.get(&key(table, job, kind)) else {
@@ -38,7 +39,8 @@ pub(super) async fn status((State(app), Path((table, job, name))): Which) -> Res
         let seen = task.to_json();
         let over = !matches!(seen["state"].as_str(), Some("waiting" | "running"));
         if over || waited >= WAIT {
-            return ([(header::CONTENT_TYPE, "application/json")], seen.to_string()).into_response();
+            return ([(header::CONTENT_TYPE, "application/json")], seen.to_string())
+                .into_response();
         }
         let pause = Duration::from_millis(20);
         tokio::time::sleep(pause).await;
@@ -46,23 +48,23 @@ pub(super) async fn status((State(app), Path((table, job, name))): Which) -> Res
     }
 }
 
-/// Back to the page that shows such work.
-fn back(table: &str, job: &str, kind: Kind) -> Redirect {
+/// Redirects to the page that shows such a task.
+fn back(app: &App, table: &str, job: &str, kind: Kind) -> Redirect {
     let step = match kind {
-        Kind::Look => return Redirect::to(&format!("/t/{table}")),
-        Kind::Single => Step::Table,
+        Kind::Inspect => return Redirect::to(&app.guard.path(&format!("/t/{table}"))),
+        Kind::Uniqueness => Step::Table,
         Kind::Quick | Kind::Release | Kind::Alternatives | Kind::Compare => Step::Release,
         Kind::Check => Step::Check,
         Kind::Publish => Step::Publish,
     };
-    Redirect::to(&format!("/t/{table}/{job}/{}", step.name()))
+    Redirect::to(&app.guard.path(&format!("/t/{table}/{job}/{}", step.name())))
 }
 
-/// Stops work.
+/// Stops a task.
 pub(super) async fn stop((State(app), Path((table, job, name))): Which) -> Response {
     let Some(kind) = kind(&name) else { return StatusCode::NOT_FOUND.into_response() };
     app.tasks.stop(&key(table.clone(), job.clone(), kind));
-    // Work ends at its next step; that is mostly at once.
+    // A task ends at its next step, usually at once.
     for _ in 0..50 {
         match app.tasks.get(&key(table.clone(), job.clone(), kind)) {
             Some(task) if task.to_json()["state"] == "running" => {
@@ -71,10 +73,10 @@ pub(super) async fn stop((State(app), Path((table, job, name))): Which) -> Respo
             _ => break,
         }
     }
-    back(&table, &job, kind).into_response()
+    back(&app, &table, &job, kind).into_response()
 }
 
-/// Starts work anew.
+/// Starts a task again.
 pub(super) async fn start((State(app), Path((table, job, name))): Which) -> Response {
     let (Some(kind), Some(own)) = (kind(&name), app.table(&table)) else {
         return StatusCode::NOT_FOUND.into_response();
@@ -83,5 +85,5 @@ pub(super) async fn start((State(app), Path((table, job, name))): Which) -> Resp
     if !matches!(kind, Kind::Check) {
         steps::ask(&app, &own, &job, kind);
     }
-    back(&table, &job, kind).into_response()
+    back(&app, &table, &job, kind).into_response()
 }

@@ -1,4 +1,4 @@
-//! Attacking a published table: what would an adversary learn?
+//! Attacks on a published table.
 
 mod private;
 mod report;
@@ -8,66 +8,75 @@ mod tables;
 use std::collections::BTreeMap;
 
 use incrowd_audit::attack::{
-    self, ATTACKS, Adversary, AsItIs, Card, Epsilon, External, Finding, Published, Quantity, Skipped, Subject,
+    self, ATTACKS, Adversary, Card, Epsilon, External, Finding, Published, Quantity, Skipped,
+    Subject, UnmodifiedColumns,
 };
 use incrowd_core::model::{MODELS, Need, Promise};
 use incrowd_core::outlier::Settings;
 use incrowd_core::{Error, Progress, Result, Value};
-use incrowd_engine::Seen;
+use incrowd_engine::RecordValues;
 
-use crate::as_it_is::expanded;
-use crate::behind::Behind;
 use crate::case::Case;
 use crate::job::{ModelJob, Table};
 use crate::judging::Judging;
 use crate::publication::Views;
-use tables::{Reading, Second};
+use crate::release_persons::ReleasePersons;
+use crate::unmodified::expanded;
+use tables::{Second, TableReader};
 
 pub use private::Exposed;
 pub use report::{AttackReport, Attacked, LimitJudged};
 
-/// With what a release shall be attacked, and what must not be exceeded.
+/// Background knowledge of the adversary, and limits on the success of attacks.
 #[derive(Clone, Debug, Default)]
 pub struct AttackRequest {
     /// A table of people with names or other details.
     pub external: Option<Table>,
-    /// Another release about some of the same people. What is left empty is asked of its manifest, else of the first release.
+    /// Another release about some of the same people. Empty fields are filled in from its manifest,
+    /// otherwise from the first release.
     pub second: Option<Judging>,
     /// The attacks to run; empty means all.
     pub only: Vec<String>,
-    /// Who counts as at risk, by attack.
+    /// The risk from which a person counts as at risk, by attack.
     pub thresholds: Vec<(String, f64)>,
-    /// What must not be exceeded.
+    /// The limits that must not be exceeded.
     pub limits: Vec<Limit>,
-    /// How near a guess must come, by sensitive column.
+    /// The tolerance of a guess, by sensitive column.
     pub epsilon: Vec<(String, Epsilon)>,
-    /// What an outlier is, as parameters of plain-k-anonymity; where nothing is said, the promises of the release are asked.
+    /// The definition of an outlier, as parameters of plain-k-anonymity. Empty: from the models of
+    /// the release.
     pub outliers: Vec<(String, Value)>,
-    /// How records were withheld, if the manifest does not say: a method with its parameters.
+    /// The suppression method with its parameters, if the manifest does not contain it.
     pub suppression: Option<(String, Vec<(String, Value)>)>,
-    /// How many records the table had, where the manifest does not say.
+    /// The number of records of the original, if the manifest does not contain it.
     pub original_size: Option<u64>,
-    /// Whether the adversary knows the counts of the original's sensitive values, though not whose they are.
+    /// Whether the adversary knows the frequencies of the sensitive values in the original, but not
+    /// which value has which.
     pub counts_known: bool,
 }
 
-/// A number that must not be exceeded.
+/// A limit on the success of an attack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
     /// The attack.
     pub attack: String,
-    /// Which of its numbers; `None` is the one its card names.
+    /// The limited quantity; `None`: the one that the attack's card names.
     pub quantity: Option<Quantity>,
     /// The greatest value allowed.
     pub most: f64,
 }
 
-/// Runs the attacks that apply to the release. What the adversary may have beside it is in the judging (a population, the
-/// original) and in the request.
-pub fn attack(judging: &Judging, request: &AttackRequest, progress: &dyn Progress) -> Result<AttackReport> {
+/// Runs the attacks that apply to the release. The judging contains the population and the
+/// original, the request contains further background knowledge.
+pub fn attack(
+    judging: &Judging,
+    request: &AttackRequest,
+    progress: &dyn Progress,
+) -> Result<AttackReport> {
     attack_case(&Case::open(judging)?, request, progress)
 }
 
+// Adversaries borrow the tables that are read first, so that this stays in one function.
 pub(crate) fn attack_case(
     case: &Case,
     request: &AttackRequest,
@@ -81,105 +90,114 @@ pub(crate) fn attack_case(
     let judging = &case.judging;
     let settings = outlier_settings(&judging.models, request, &case.reading.sensitive_names())?;
     let wanted = chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Original));
-    // Whoever gave the original for another attack need not have the hierarchies for those that look into it.
+    // Attacks on the original need the hierarchies. They are not required if the original was given
+    // for another attack.
     let readable = !settings.is_empty() || case.need_hierarchies().is_ok();
     let original = judging.original.as_ref().filter(|_| wanted && readable);
-    let joins = judging.population.is_some() || request.external.is_some() || request.second.is_some();
+    let joins =
+        judging.population.is_some() || request.external.is_some() || request.second.is_some();
     if joins || original.is_some() {
         case.need_hierarchies()?;
     }
     let epsilon = epsilon(request, &case.reading.sensitive_names())?;
     let mut views = case.publication.views(case, progress)?;
-    // The cells of two tables also cover people whom the original does not have.
+    // The cells of two tables also cover people who are not in the original.
     let original = original.filter(|_| !settings.is_empty() || views.values.is_none());
-    let persons_unknown = match crate::behind::find(case, &mut views.people, progress)? {
-        Behind::Unknown(why) => Some(why),
+    let persons_unknown = match crate::release_persons::find(case, &mut views.people, progress)? {
+        ReleasePersons::Unknown(why) => Some(why),
         _ => None,
     };
     if views.people.records() == 0 {
         return Err(Error::input("the release has no records"));
     }
-    let tables = Reading { case, progress };
-    // Sensitive values of a population say something only where people and values stand in one table.
+    let tables = TableReader { case, progress };
+    // Sensitive values of a population are useful only if people and values are in one table.
     let also = if views.values.is_none() { case.reading.sensitive_names() } else { Vec::new() };
     let people = judging.population.is_some() || request.external.is_some();
     let second = request.second.as_ref().map(|second| tables.second(second, people)).transpose()?;
-    // Whoever has another release as well looks for people in it by what it tells of them.
+    // An adversary with a second release also looks people up by its quasi-identifiers.
     let more: Vec<&str> = second.iter().flat_map(Second::quasi).collect();
     let also: Vec<&str> = also.into_iter().chain(more.iter().copied()).collect();
-    let population = judging.population.as_ref().map(|p| tables.table(&p.table(), "population", &also));
+    let population =
+        judging.population.as_ref().map(|p| tables.table(&p.table(), "population", &also));
     let population = population.transpose().map_err(|e| e.at("population.path"))?;
     let external = request.external.as_ref();
     let external = external.map(|table| tables.table(table, "external table", &more));
     let external = external.transpose()?;
-    let original = original
-        .map(|original| case.reading.encode_original(case.reading.fold_original(original, progress)?));
+    let original = original.map(|original| {
+        case.reading.encode_original(case.reading.fold_original(original, progress)?)
+    });
     let original = original.transpose()?;
 
-    let seen = published_as_it_is(case, &views);
+    let seen = unmodified_columns(case, &views);
     let missing = &case.reading.missing;
     let mut on_people = Adversary::new(Published::new(&views.people, &views.quasi), missing);
     on_people.persons_unknown = persons_unknown;
     on_people.set_population(population.as_ref().map(|other| &other.table));
     on_people.external =
         external.as_ref().map(|other| External { table: &other.table, further: other.further });
-    on_people.second = second.as_ref().map(|second| Published::new(&second.table, &second.specs));
+    on_people.second = second
+        .as_ref()
+        .map(|second| Published::new(&second.table, &second.specs).with_missing(missing));
     on_people.original = original.as_ref().map(|data| (data, settings.as_slice()));
-    // A person's records differ in what is passed through, and which of them is which is not known afterwards.
-    let by_records = views.people.persons.as_ref().is_some_and(|p| p.repeated) && seen.persons.is_none();
-    on_people.as_it_is = Some(AsItIs {
+    // A person's records differ in passthrough columns, and their assignment to records is unknown.
+    let by_records =
+        views.people.persons.as_ref().is_some_and(|p| p.repeated) && seen.persons.is_none();
+    on_people.unmodified = Some(UnmodifiedColumns {
         table: &seen.table,
         persons: seen.persons.as_deref(),
         unlinkable: case.unlinkable(),
         note: note_on(&views, by_records || on_people.persons_unknown.is_some()),
     });
     if chosen.iter().any(|(card, _)| card.needs.contains(&attack::Need::Weights)) {
-        on_people.weighed = crate::weights::weighed(case, &views.people, progress)?;
+        on_people.weighted = crate::weights::weighed(case, &views.people, progress)?;
     }
     case.publication.inform(case, &views, &mut on_people);
     let on_values = views.values.as_ref();
-    let mut on_values = on_values.map(|(table, specs)| Adversary::new(Published::new(table, specs), missing));
-    let scene = on_values.as_mut().unwrap_or(&mut on_people);
-    scene.epsilon = epsilon;
-    scene.kinds = case.reading.sensitive.iter().map(|(_, spec)| spec.kind).collect();
-    scene.categories = case.reading.sensitive.iter().map(|(_, spec)| spec.categories.clone()).collect();
-    scene.skewed = skewed::skewed(case, request, progress)?;
+    let mut on_values =
+        on_values.map(|(table, specs)| Adversary::new(Published::new(table, specs), missing));
+    let adversary = on_values.as_mut().unwrap_or(&mut on_people);
+    adversary.epsilon = epsilon;
+    adversary.kinds = case.reading.sensitive.iter().map(|(_, spec)| spec.kind).collect();
+    adversary.categories =
+        case.reading.sensitive.iter().map(|(_, spec)| spec.categories.clone()).collect();
+    adversary.suppression = skewed::skewed(case, request, progress)?;
 
     let (mut attacked, mut skipped) = (Vec::new(), Vec::new());
     for (card, threshold) in chosen {
         progress.step(card.name, None);
-        let scene = on_values.as_ref().filter(|_| card.subject == Subject::Values);
-        let mut answer = (card.run)(scene.unwrap_or(&on_people), threshold, progress)?;
-        if scene.is_some() {
-            // The groups of the report are those of the people.
+        let adversary = on_values.as_ref().filter(|_| card.subject == Subject::Values);
+        let mut answer = (card.run)(adversary.unwrap_or(&on_people), threshold, progress)?;
+        if adversary.is_some() {
+            // The groups of the report are those of the first table.
             answer.findings.iter_mut().for_each(|finding| finding.by_group.clear());
         }
         attacked.extend(answer.findings.into_iter().map(|finding| judged(request, card, finding)));
         skipped.extend(answer.skipped);
     }
-    limits_were_asked(request, &attacked, &skipped)?;
+    check_limits_apply(request, &attacked, &skipped)?;
     let (groups, quasi) = (on_people.release.groups.clone(), views.quasi.len());
     drop((on_people, on_values));
     Ok(AttackReport { attacked, skipped, release: views.people, groups, quasi })
 }
 
-/// What should be known of columns that are published as they are.
+/// Returns a note about the unmodified columns, if some were not examined or persons are unknown.
 fn note_on(views: &Views, by_records: bool) -> Option<String> {
     let folded = |name: &String| views.people.columns.iter().any(|own| own.name == *name);
-    let held = views.seen.table.columns.iter().map(|column| &column.name);
-    let held: Vec<&str> = held.filter(|name| !folded(name)).map(String::as_str).collect();
-    if views.seen.once.is_some() && !held.is_empty() {
+    let absent = views.seen.table.columns.iter().map(|column| &column.name);
+    let absent: Vec<&str> = absent.filter(|name| !folded(name)).map(String::as_str).collect();
+    if views.seen.once.is_some() && !absent.is_empty() {
         return Some(format!(
-            "not looked at, because only counts leave the system that holds them: {}",
-            held.join(", ")
+            "not examined, because only counts leave the system that stores them: {}",
+            absent.join(", ")
         ));
     }
     by_records
-        .then(|| "records are counted: whose they are is not known of what is passed through".to_owned())
+        .then(|| "records are counted: the persons of passthrough columns are unknown".to_owned())
 }
 
-/// What is published as it is, record by record: by person where that is known.
-fn published_as_it_is(case: &Case, views: &Views) -> Seen {
+/// Returns the unmodified columns record by record, with the persons if known.
+fn unmodified_columns(case: &Case, views: &Views) -> RecordValues {
     let unlinkable = case.unlinkable();
     let wanted = |name: &str| !unlinkable.iter().any(|own| own == name);
     if let Some((values, _)) = &views.values {
@@ -188,28 +206,36 @@ fn published_as_it_is(case: &Case, views: &Views) -> Seen {
     let known = |name: &String| views.people.columns.iter().any(|own| own.name == *name);
     let own = views.seen.table.columns.iter().map(|column| &column.name);
     let by_person = views.people.persons.as_ref().is_some_and(|persons| persons.repeated);
-    // Of a table that another system holds single records are not known, but those of the folded columns follow from it.
+    // Single records of a table in another system are not available, but those of the folded
+    // columns follow from the fold.
     if views.seen.once.is_some() || by_person && own.into_iter().all(known) {
         return expanded(&views.people, views.quasi.len(), &wanted);
     }
     views.seen.clone()
 }
 
-/// A limit on an attack that was not run would hold without having been looked at.
-fn limits_were_asked(request: &AttackRequest, attacked: &[Attacked], skipped: &[Skipped]) -> Result<()> {
+/// Refuses a limit on an attack that was not run. It would hold without having been checked.
+fn check_limits_apply(
+    request: &AttackRequest,
+    attacked: &[Attacked],
+    skipped: &[Skipped],
+) -> Result<()> {
     for limit in &request.limits {
         if attacked.iter().all(|a| a.finding.attack != limit.attack) {
             let why = skipped.iter().find(|s| s.attack == limit.attack).map(|s| s.why.as_str());
             let name = &limit.attack;
             return Err(Error::job(format!("`{name}` has a limit, but it was not run")).help(
-                why.map_or_else(|| format!("add {name} to `[attack] only`"), |why| format!("{name} {why}")),
+                why.map_or_else(
+                    || format!("add {name} to `[attack] only`"),
+                    |why| format!("{name} {why}"),
+                ),
             ));
         }
     }
     Ok(())
 }
 
-/// What an outlier is: what the request says, else what the promises of the release say.
+/// Returns the definitions of outliers: of the request, otherwise of the models of the release.
 fn outlier_settings(
     models: &[ModelJob],
     request: &AttackRequest,
@@ -217,7 +243,8 @@ fn outlier_settings(
 ) -> Result<Vec<Settings>> {
     let stated = request.outliers.iter().cloned();
     let given: Vec<(&str, Vec<(String, Value)>)> = if request.outliers.is_empty() {
-        let knows = |name: &str| MODELS.iter().any(|c| c.name == name && c.needs.contains(&Need::Region));
+        let knows =
+            |name: &str| MODELS.iter().any(|c| c.name == name && c.needs.contains(&Need::Region));
         let models = models.iter().filter(|model| knows(&model.name));
         models.map(|model| (model.name.as_str(), model.params.clone())).collect()
     } else {
@@ -228,7 +255,7 @@ fn outlier_settings(
     Ok(promises.iter().filter_map(|promise| promise.model.outlier_settings().cloned()).collect())
 }
 
-/// The attacks to run, each with its threshold.
+/// Returns the attacks to run, each with its threshold.
 fn chosen(request: &AttackRequest) -> Result<Vec<(&'static Card, f64)>> {
     for name in request.only.iter().chain(request.limits.iter().map(|limit| &limit.attack)) {
         Card::find(name)?;
@@ -240,7 +267,8 @@ fn chosen(request: &AttackRequest) -> Result<Vec<(&'static Card, f64)>> {
     for card in ATTACKS {
         let unasked = request.only.is_empty() && !attack::ON_REQUEST.contains(&card.name);
         if unasked || request.only.iter().any(|name| name == card.name) {
-            let given = request.thresholds.iter().find(|(name, _)| name == card.name).map(|(_, x)| *x);
+            let given =
+                request.thresholds.iter().find(|(name, _)| name == card.name).map(|(_, x)| *x);
             chosen.push((*card, card.threshold(given)?));
         }
     }

@@ -1,4 +1,4 @@
-//! What is for the data owner's eyes: single groups with their cells.
+//! Single groups with their cells, for the data owner only.
 
 use std::cmp::Reverse;
 
@@ -11,9 +11,9 @@ use incrowd_core::Folded;
 pub struct Exposed<'a> {
     /// Its quasi-identifiers with their published cells.
     pub cells: Vec<(&'a str, &'a str)>,
-    /// How many records it has.
+    /// The number of records.
     pub records: u64,
-    /// The greatest risk of anybody in it.
+    /// The greatest risk of a person in it.
     pub risk: f64,
 }
 
@@ -28,11 +28,16 @@ impl std::fmt::Debug for Exposed<'_> {
 }
 
 fn texts(release: &Folded, row: usize) -> Vec<&str> {
-    release.row(row).iter().zip(&release.columns).map(|(&code, c)| c.texts[code as usize].as_str()).collect()
+    release
+        .row(row)
+        .iter()
+        .zip(&release.columns)
+        .map(|(&code, c)| c.texts[code as usize].as_str())
+        .collect()
 }
 
-/// The groups with the greatest risk. On a tie the larger group comes
-/// first, then the order of the cells.
+/// Returns the groups with the greatest risk. On a tie the larger group comes first, then the order
+/// of the cells decides.
 pub(super) fn exposed<'a>(
     release: &'a Folded,
     groups: &Classes,
@@ -44,7 +49,7 @@ pub(super) fn exposed<'a>(
     let mut order: Vec<usize> = (0..groups.len()).filter(|group| risk(group) > 0.0).collect();
     let size = |group: &usize| Reverse(groups.records[*group]);
     order.sort_by(|a, b| risk(b).total_cmp(&risk(a)).then(size(a).cmp(&size(b))));
-    // Cells are looked at only where they decide.
+    // Cells are compared only within ties.
     let tied = |a: &usize, b: &usize| risk(a) == risk(b) && size(a) == size(b);
     let names = || release.columns[..quasi].iter().map(|column| column.name.as_str());
     let exposed = |&group: &usize| Exposed {
@@ -65,14 +70,15 @@ pub(super) fn exposed<'a>(
     chosen
 }
 
-/// One line per distinct released row.
+/// Returns a CSV table with one line per distinct released row.
 pub(super) fn details<'a>(
     release: &Folded,
     groups: &Classes,
     findings: impl Iterator<Item = &'a Finding>,
 ) -> Vec<u8> {
     let findings: Vec<&Finding> = findings.filter(|finding| !finding.by_group.is_empty()).collect();
-    let mut header: Vec<String> = release.columns.iter().map(|column| column.name.clone()).collect();
+    let mut header: Vec<String> =
+        release.columns.iter().map(|column| column.name.clone()).collect();
     header.push("records".to_owned());
     header.extend(findings.iter().map(|finding| match &finding.column {
         Some(column) => format!("{} of {column}", finding.attack),
@@ -81,7 +87,7 @@ pub(super) fn details<'a>(
     let mut rows: Vec<usize> = (0..release.rows()).collect();
     rows.sort_by_cached_key(|&row| texts(release, row));
     let mut out = csv::Writer::from_writer(Vec::new());
-    // Writing into memory does not fail.
+    // Writing to memory cannot fail.
     drop(out.write_record(&header));
     for row in rows {
         let group = groups.of_row[row] as usize;

@@ -1,29 +1,29 @@
-//! What the attacks found out, as one value with many renderings.
+//! The results of attacks, in one structure for all output formats.
 
 use incrowd_audit::attack::{Finding, Quantity, Skipped};
-use incrowd_audit::{ALONE_SHARE, Classes};
+use incrowd_audit::{Classes, Decision, UNIQUE_SHARE};
 use incrowd_core::Folded;
 use serde_json::{Map, Value as Json, json};
 
 use super::private::{self, Exposed};
 
-/// How many of the most exposed groups a report names.
+/// The number of most exposed groups in a report.
 const EXPOSED: usize = 5;
 
-/// A limit and what was measured.
+/// A limit and the measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LimitJudged {
-    /// Which number the limit is about.
+    /// The limited quantity.
     pub quantity: Quantity,
-    /// The greatest value allowed.
+    /// The greatest allowed value.
     pub most: f64,
-    /// What it is.
+    /// The measured value.
     pub have: f64,
-    /// Whether it is allowed.
+    /// Whether the limit is kept.
     pub holds: bool,
 }
 
-/// A finding and the limits that were stated for it.
+/// A finding and its limits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attacked {
     /// The finding.
@@ -32,12 +32,12 @@ pub struct Attacked {
     pub limits: Vec<LimitJudged>,
 }
 
-/// What the attacks found out about a release.
+/// The results of the attacks on a release.
 #[derive(Debug)]
 pub struct AttackReport {
     /// The findings, in the order of the list of attacks.
     pub attacked: Vec<Attacked>,
-    /// What could not be asked, and why.
+    /// The attacks that could not be run, with reasons.
     pub skipped: Vec<Skipped>,
     pub(super) release: Folded,
     pub(super) groups: Classes,
@@ -45,42 +45,44 @@ pub struct AttackReport {
 }
 
 impl AttackReport {
-    /// How many records the release has.
+    /// Returns the number of records of the release.
     pub fn records(&self) -> u64 {
         self.release.records()
     }
 
-    /// How many groups a reader sees.
+    /// Returns the number of groups.
     pub fn groups(&self) -> u64 {
         self.groups.len() as u64
     }
 
-    /// How many records each group has.
+    /// Returns the number of records of each group.
     pub fn group_sizes(&self) -> &[u64] {
         &self.groups.records
     }
 
-    /// The release as its reader has it: so many quasi-identifiers, then the sensitive columns.
+    /// Returns the released table and its number of quasi-identifiers, which come first.
     pub(crate) fn published(&self) -> (&Folded, usize) {
         (&self.release, self.quasi)
     }
 
-    /// The findings that may be published, or those that are for the data owner only.
+    /// Returns the public findings, or those for the data owner only.
     pub fn of(&self, owner_only: bool) -> impl Iterator<Item = &Attacked> {
         self.attacked.iter().filter(move |attacked| attacked.finding.owner_only == owner_only)
     }
 
-    /// Whether what is published as it is singles people out: some column, or set of columns, shows at least 5 % of the people alone.
+    /// Returns whether the unmodified columns single people out: at least 5 % of the people are
+    /// unique on some column or set of columns.
     pub fn singles_out(&self) -> bool {
         let about = |a: &&Attacked| a.finding.attack == "singling-out";
         let alone = |a: &Attacked| a.finding.bands.last().map_or(0, |band| band.people);
         let many = |a: &Attacked| {
-            alone(a) > 0 && alone(a) as f64 >= ALONE_SHARE * a.finding.of as f64 * (1.0 - 1e-12)
+            alone(a) > 0 && alone(a) as f64 >= UNIQUE_SHARE * a.finding.of as f64 * (1.0 - 1e-12)
         };
         self.attacked.iter().filter(about).any(many)
     }
 
-    /// How often the commonest value of a sensitive column is right as a guess about anybody, without the release's groups.
+    /// Returns the success of guessing the most frequent value of a sensitive column without the
+    /// release's groups.
     pub fn guessed_without(&self, column: &str) -> Option<f64> {
         let at = self.release.column(column).filter(|at| *at >= self.quasi)?;
         let mut records = vec![0u64; self.release.columns[at].texts.len()];
@@ -91,36 +93,54 @@ impl AttackReport {
         records.into_iter().max().filter(|_| all > 0).map(|most| most as f64 / all as f64)
     }
 
-    /// Whether no stated limit is exceeded.
-    pub fn holds(&self) -> bool {
-        self.attacked.iter().flat_map(|attacked| &attacked.limits).all(|limit| limit.holds)
+    /// Returns whether every limit was kept; undecided if there are none.
+    pub fn decision(&self) -> Decision {
+        let limits = self.attacked.iter().flat_map(|attacked| &attacked.limits);
+        Decision::worst(limits.map(|limit| Decision::of(limit.holds)))
     }
 
-    /// For the data owner only: the groups most exposed to a finding.
+    /// Returns whether no limit is exceeded.
+    pub fn holds(&self) -> bool {
+        self.decision() != Decision::Fails
+    }
+
+    /// Returns the groups most exposed to a finding, for the data owner only.
     pub fn exposed(&self, finding: &Finding) -> Vec<Exposed<'_>> {
         private::exposed(&self.release, &self.groups, self.quasi, finding, EXPOSED)
     }
 
-    /// For the data owner only: a CSV table with one line per distinct released row, its number of records and its risk
-    /// under each attack.
+    /// Returns a CSV table with one line per distinct released row, its number of records and its
+    /// risk under each attack, for the data owner only.
     pub fn details(&self) -> Vec<u8> {
-        private::details(&self.release, &self.groups, self.attacked.iter().map(|attacked| &attacked.finding))
+        private::details(
+            &self.release,
+            &self.groups,
+            self.attacked.iter().map(|attacked| &attacked.finding),
+        )
     }
 
-    /// The answer as JSON: what may be published at the top, what is for the data owner under `private`.
+    /// Returns the report as JSON: public results at the top, results for the data owner under
+    /// `private`.
     pub fn to_json(&self) -> Json {
         let single = |attacked: &&Attacked| !attacked.finding.by_group.is_empty();
         let exposed = |attacked: &Attacked| {
             let finding = &attacked.finding;
             let groups = self.exposed(finding).into_iter().map(|group| {
-                let cells: Map<String, Json> =
-                    group.cells.into_iter().map(|(name, cell)| (name.to_owned(), json!(cell))).collect();
+                let cells: Map<String, Json> = group
+                    .cells
+                    .into_iter()
+                    .map(|(name, cell)| (name.to_owned(), json!(cell)))
+                    .collect();
                 json!({ "cells": cells, "records": group.records, "risk": group.risk })
             });
-            json!({ "attack": finding.attack, "column": finding.column, "groups": groups.collect::<Vec<_>>() })
+            json!({
+                "attack": finding.attack,
+                "column": finding.column,
+                "groups": groups.collect::<Vec<_>>(),
+            })
         };
         json!({
-            "holds": self.holds(),
+            "holds": self.decision().answer(),
             "records": self.records(),
             "groups": self.groups(),
             "attacks": self.of(false).map(attacked_json).collect::<Vec<_>>(),
@@ -128,7 +148,8 @@ impl AttackReport {
                 json!({ "attack": skipped.attack, "column": skipped.column, "why": skipped.why })
             }).collect::<Vec<_>>(),
             "private": {
-                "most_exposed": self.attacked.iter().filter(single).map(exposed).collect::<Vec<_>>(),
+                "most_exposed":
+                    self.attacked.iter().filter(single).map(exposed).collect::<Vec<_>>(),
                 "attacks": self.of(true).map(attacked_json).collect::<Vec<_>>(),
             },
         })
@@ -163,7 +184,7 @@ fn attacked_json(attacked: &Attacked) -> Json {
     })
 }
 
-/// Counts stay whole numbers.
+/// Writes counts as integers.
 fn number(x: f64) -> Json {
     if x.fract() == 0.0 && (0.0..9e15).contains(&x) { json!(x as u64) } else { json!(x) }
 }

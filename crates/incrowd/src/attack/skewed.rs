@@ -1,6 +1,6 @@
-//! What an adversary knows of withheld records: from the manifest, or as stated.
+//! The adversary's knowledge about the suppression step: from the manifest, or as stated.
 
-use incrowd_audit::attack::Skewed;
+use incrowd_audit::attack::KnownSuppression;
 use incrowd_audit::eligibility::Mechanism;
 use incrowd_core::{Error, Progress, Result, SensitiveSpec};
 use incrowd_recode::suppression::Step;
@@ -11,16 +11,17 @@ use crate::job::Input;
 use crate::reading::open;
 use crate::suppression::counted;
 
-/// The suppression a request states, else that of the manifest; `None` if there is neither.
+/// Returns the suppression of the request, otherwise that of the manifest; `None` if there is
+/// neither.
 pub(super) fn skewed(
     case: &Case,
     request: &AttackRequest,
     progress: &dyn Progress,
-) -> Result<Option<Skewed>> {
-    let told = case.manifest.as_ref().and_then(|manifest| manifest.suppression.as_ref());
-    let (mechanism, on) = match (&request.suppression, told) {
+) -> Result<Option<KnownSuppression>> {
+    let entry = case.manifest.as_ref().and_then(|manifest| manifest.suppression.as_ref());
+    let (mechanism, on) = match (&request.suppression, entry) {
         (Some((name, params)), _) => {
-            // Whoever attacks a release does not make one, so nothing has to be forced.
+            // An attack makes no release, so `force` is not required.
             let mut params = params.clone();
             if name == "unsafe-d" && !params.iter().any(|(param, _)| param == "force") {
                 params.push(("force".to_owned(), incrowd_core::Value::Flag(true)));
@@ -29,16 +30,16 @@ pub(super) fn skewed(
             let on = match (step.params.word("on"), case.reading.sensitive_names().as_slice()) {
                 ("", [only]) => (*only).to_owned(),
                 ("", _) => {
-                    return Err(Error::job("which sensitive column is the suppression about?")
+                    return Err(Error::job("the sensitive column of the suppression is not named")
                         .help("add on=COLUMN to the method"));
                 }
                 (on, _) => on.to_owned(),
             };
             (Mechanism::named(step.card.name, step.rule.l, step.rule.complete_level), on)
         }
-        (None, Some(told)) => {
-            let (complete, l) = (told.flag("complete_level"), told.count("l").unwrap_or(1));
-            (Mechanism::named(&told.name, l, complete), told.on.clone())
+        (None, Some(entry)) => {
+            let (complete, l) = (entry.flag("complete_level"), entry.count("l").unwrap_or(1));
+            (Mechanism::named(&entry.name, l, complete), entry.on.clone())
         }
         (None, None) => return Ok(None),
     };
@@ -52,23 +53,26 @@ pub(super) fn skewed(
     let original = case.judging.original.as_ref().filter(|_| request.counts_known);
     let shape = original.map(|original| shape(case, original, &on, progress)).transpose()?;
     let size_is_public = shape.is_none() && request.original_size.is_none();
-    let records = shape.as_ref().map(|shape| shape.iter().sum()).or(request.original_size).or_else(published);
-    Ok(Some(Skewed { mechanism, on, records, size_is_public, shape }))
+    let records =
+        shape.as_ref().map(|shape| shape.iter().sum()).or(request.original_size).or_else(published);
+    Ok(Some(KnownSuppression { mechanism, on, records, size_is_public, shape }))
 }
 
-/// The counts of a sensitive column of the table a release was made of.
+/// Returns the frequencies of the values of a sensitive column in the original.
 fn shape(case: &Case, original: &Input, on: &str, progress: &dyn Progress) -> Result<Vec<u64>> {
     let source = open(&original.table())?;
     if !source.columns().iter().any(|column| column == on) {
-        return Err(source.help_column(Error::input(format!("the original table has no column `{on}`")), on));
+        return Err(source
+            .help_column(Error::input(format!("the original table has no column `{on}`")), on));
     }
-    // A record with a missing quasi-identifier was dropped before anything was withheld.
+    // Records with a missing quasi-identifier were dropped before the suppression step.
     let quasi = case.reading.quasi_names().into_iter();
     let known: Vec<String> =
         quasi.filter(|q| source.columns().iter().any(|c| c == q)).map(str::to_owned).collect();
     let columns = known.iter().cloned().chain([on.to_owned()]).collect();
     let folded = source.fold(&case.reading.fold_spec(columns), progress)?;
-    let spec = case.reading.sensitive.iter().find(|(name, _)| name == on).map(|(_, spec)| spec.clone());
+    let spec =
+        case.reading.sensitive.iter().find(|(name, _)| name == on).map(|(_, spec)| spec.clone());
     let spec: SensitiveSpec = spec.unwrap_or_default();
-    Ok(counted(&folded, known.len(), &spec, None).1)
+    Ok(counted(&folded, known.len(), &spec, &[]).1)
 }

@@ -1,9 +1,10 @@
-//! Sweeping algorithms, models and parameters over one table: what would each risk, and what would it cost?
+//! Comparison of algorithms, models and parameters on one table by risk and information loss.
 //!
-//! The table is read and folded once. Every configuration then recodes it in memory, and the released cells are judged as
-//! verification judges a table: grouped anew by their texts. Only [`anonymize`](crate::anonymize()) writes a release, and it
-//! judges the bytes. Each configuration runs on one core, so many at a time; what is finished goes into a file at once, from
-//! which a later run goes on.
+//! The table is read and folded once. Every configuration recodes it in memory. The resulting cells
+//! are verified like a published table: grouped by their texts. Only
+//! [`anonymize`](crate::anonymize()) writes a release, and it verifies the bytes. Each
+//! configuration runs on one core, several at the same time. Each result is appended to a file,
+//! from which a later run continues.
 
 mod choose;
 mod page;
@@ -27,26 +28,30 @@ use crate::reading::open_input;
 pub use choose::{Baseline, CHOICE, ChoiceCard};
 use results::Log;
 pub use results::{Comparison, Scores, Tried};
-pub(crate) use sweep::USUAL_ALGORITHMS;
+pub(crate) use sweep::DEFAULT_ALGORITHMS;
 #[cfg(test)]
-pub(crate) use sweep::USUAL_K;
-use trial::{Table, trial};
+pub(crate) use sweep::DEFAULT_K;
+use trial::{SharedInput, trial};
 
-/// What shall be compared.
+/// A request for a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct CompareRequest {
-    /// The table with the roles of its columns. What it says of algorithm and models is the default of the sweep.
+    /// The table with the roles of its columns. Its algorithm and models are the defaults of the
+    /// sweep.
     pub job: Job,
-    /// Where the results go; what an earlier run left there is not done again.
+    /// The directory of the results. Results of an earlier run are reused.
     pub dir: PathBuf,
-    /// How many configurations run at a time; 0 is as many as there are cores.
+    /// The number of configurations that run at the same time; 0: one per core.
     pub threads: usize,
 }
 
-/// The metric on the axis of loss unless the job says otherwise.
-const USUAL_LOSS: &str = "ncp";
+/// The default loss metric.
+const DEFAULT_LOSS: &str = "ncp";
 
-/// Runs every configuration that has no result yet. If `stop` says so, what is finished is all there is.
+/// Runs every configuration that has no result yet. If `stop` returns `true`, only finished
+/// configurations are reported.
+// The order of the steps matters: errors of the job come before the log is opened and records are
+// read.
 pub fn compare(
     request: &CompareRequest,
     progress: &dyn Progress,
@@ -55,9 +60,9 @@ pub fn compare(
     let job = &request.job;
     if job.external.is_some() || job.suppression.is_some() {
         return Err(Error::job(
-            "a comparison is about one table: it knows neither [external] nor [suppression]",
+            "a comparison is about one table: [external] and [suppression] are not supported",
         )
-        .help("leave that part out of the job"));
+        .help("remove that section from the job"));
     }
     let sweep = job.compare.clone().unwrap_or_default();
     let loss = loss_of(&sweep)?;
@@ -66,18 +71,23 @@ pub fn compare(
     crate::reading::resolve_columns(&mut job.columns, &job.input.missing, &source, progress)?;
     let job = &job;
     let plans = sweep::plans(job, &sweep)?;
-    // What is wrong with every configuration is wrong with the job.
-    let check = |plan: &sweep::Plan| CheckedJob::for_table(&plan.job, source.columns(), source.is_named());
+    // If no configuration is valid, the error of the first one is an error of the job.
+    let check =
+        |plan: &sweep::Plan| CheckedJob::for_table(&plan.job, source.columns(), source.is_named());
     let mut setups = plans.iter().map(check);
     let checked = match setups.find(Result::is_ok) {
         Some(sound) => sound?,
         None => check(&plans[0])?,
     };
     drop(setups);
-    let mut log =
-        Log::open(&request.dir, job, &plans, &source.files().map(PathBuf::from).collect::<Vec<_>>())?;
+    let mut log = Log::open(
+        &request.dir,
+        job,
+        &plans,
+        &source.files().map(PathBuf::from).collect::<Vec<_>>(),
+    )?;
     let folded = source.fold(&checked.fold_spec(), progress)?;
-    // Values that do not fit are told with their place now, once for all.
+    // Values that do not fit are reported here, with their place, once for all configurations.
     let locate = |name: &str, text: &str| source.locate(name, text).ok().flatten();
     let data = checked.encode(folded.clone(), &locate)?;
     let (records, baseline) = (data.records(), baseline(&data, loss));
@@ -98,10 +108,11 @@ pub fn compare(
     };
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if request.threads == 0 { cores() } else { request.threads };
-    let table = Table { folded, columns: source.columns().to_vec(), population: people };
+    let table = SharedInput { folded, columns: source.columns().to_vec(), population: people };
     let todo: Vec<usize> = (0..plans.len()).filter(|&i| !log.has(i)).collect();
     let before = plans.len() - todo.len();
-    let failed = |e| Error::resources(format!("cannot make the directory `{}`: {e}", request.dir.display()));
+    let failed =
+        |e| Error::resources(format!("cannot make the directory `{}`: {e}", request.dir.display()));
     std::fs::create_dir_all(&request.dir).map_err(failed)?;
     progress.step_through("comparing", plans.len() as u64, "configurations");
     progress.advance(before as u64);
@@ -119,13 +130,21 @@ pub fn compare(
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    let comparison =
-        Comparison::new(job, records, &plans, log.into_results(), (loss, baseline), threads, before);
+    let comparison = Comparison::new(
+        job,
+        records,
+        &plans,
+        log.into_results(),
+        (loss, baseline),
+        threads,
+        before,
+    );
     comparison.write(&request.dir)?;
     Ok(comparison)
 }
 
-/// What somebody has who gets no release: the chances of guessing, and the loss of a table of `*`.
+/// Computes the scores without a release: the probabilities of guessing, and the loss of a table of
+/// `*`.
 fn baseline(data: &Dataset, loss: &str) -> Baseline {
     let records = data.records();
     let column = |quasi: &Quasi| ColumnTally {
@@ -147,29 +166,36 @@ fn baseline(data: &Dataset, loss: &str) -> Baseline {
     let commonest = |column: usize| {
         let mut counts = vec![0; data.sensitive()[column].values.len()];
         for row in 0..data.rows() {
-            counts[data.sensitive_codes(row)[column] as usize] += data.weight(row);
+            let code = data.sensitive_codes(row)[column];
+            counts[data.sensitive()[column].counted_as(code) as usize] += data.weight(row);
         }
         counts.into_iter().max().unwrap_or(0) as f64 / records.max(1) as f64
     };
     Baseline {
         found: 1.0 / records.max(1) as f64,
         guessed: (0..data.sensitive().len()).map(commonest).reduce(f64::max),
-        loss: METRICS.iter().find(|card| card.name == loss).map_or(1.0, |card| (card.measure)(&nothing)),
+        loss: METRICS
+            .iter()
+            .find(|card| card.name == loss)
+            .map_or(1.0, |card| (card.measure)(&nothing)),
     }
 }
 
 fn loss_of(sweep: &CompareJob) -> Result<&'static str> {
-    let name = sweep.loss.as_deref().unwrap_or(USUAL_LOSS);
-    // Of what is the better the more there is of it, none is a loss.
-    let losses = || METRICS.iter().filter(|card| card.better == Better::Lower).map(|card| card.name);
+    let name = sweep.loss.as_deref().unwrap_or(DEFAULT_LOSS);
+    // A metric of which more is better is not a loss.
+    let losses =
+        || METRICS.iter().filter(|card| card.better == Better::Lower).map(|card| card.name);
     losses().find(|known| *known == name).ok_or_else(|| {
-        Error::job(format!("there is no loss called `{name}`")).help_near(name, losses()).at("compare.loss")
+        Error::job(format!("there is no loss metric `{name}`"))
+            .help_near(name, losses())
+            .at("compare.loss")
     })
 }
 
-/// Starts the threads. They are not waited for: who stops early leaves them to the end of the process.
+/// Starts the threads. They are not joined: after an early stop they run until the process ends.
 fn work(
-    table: Arc<Table>,
+    table: Arc<SharedInput>,
     plans: Arc<Vec<sweep::Plan>>,
     todo: Vec<usize>,
     threads: usize,
@@ -179,7 +205,7 @@ fn work(
     for _ in 0..threads.min(todo.len()) {
         let (table, plans, todo, next) = (table.clone(), plans.clone(), todo.clone(), next.clone());
         let send = send.clone();
-        // A pool of one thread: whatever an algorithm would do on all cores it does on this one.
+        // A pool of one thread, so that parallel parts of an algorithm use one core.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
         let pool = pool.map_err(|e| Error::resources(format!("cannot start a thread: {e}")))?;
         pool.spawn(move || {

@@ -1,10 +1,10 @@
-//! A comparison as a page to look at.
+//! The report page of a comparison.
 
-use incrowd_report::{Compared, Configuration};
+use incrowd_report::{ComparisonData, Configuration};
 
 use super::results::{Comparison, Tried};
 
-pub(super) fn page(comparison: &Comparison) -> Compared {
+pub(super) fn page(comparison: &Comparison) -> ComparisonData {
     let configuration = |(i, r): (usize, &Tried)| {
         let scores = r.scores.as_ref().ok();
         Configuration {
@@ -18,18 +18,22 @@ pub(super) fn page(comparison: &Comparison) -> Compared {
             failed: r.scores.as_ref().err().cloned(),
         }
     };
-    let again =
-        "The same command goes on where it stopped and takes finished configurations from results.jsonl:";
-    Compared {
+    let again = "The same command continues an interrupted run and reuses the finished \
+                 configurations in results.jsonl:";
+    ComparisonData {
         table: comparison.table.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         records: comparison.records,
         loss: comparison.loss.replace('_', " "),
         configurations: comparison.results.iter().enumerate().map(configuration).collect(),
-        asked: comparison.asked,
+        requested: comparison.asked,
         choice: comparison.why(),
         sentences: comparison.sentences(),
-        baseline: (comparison.baseline.found, comparison.baseline.guessed, comparison.baseline.loss),
+        baseline: (
+            comparison.baseline.found,
+            comparison.baseline.guessed,
+            comparison.baseline.loss,
+        ),
         threads: comparison.threads,
         commands: vec![("incrowd compare TABLE … -o DIR".to_owned(), again.to_owned())],
     }

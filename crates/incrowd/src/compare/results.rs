@@ -1,4 +1,5 @@
-//! The results: one line per finished configuration in a file, and all of them as table, CSV and JSON.
+//! The results of a comparison: a log with one line per finished configuration, and tables in CSV
+//! and JSON.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -20,67 +21,68 @@ use crate::write_file;
 use incrowd_core::audience::Audience;
 use incrowd_engine::Target;
 
-/// What the release of a configuration would be like.
+/// The properties of the release that a configuration would make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
-    /// How many groups a reader would see.
+    /// The number of groups.
     pub groups: u64,
-    /// How many records the smallest has.
+    /// The number of records in the smallest group.
     pub smallest: u64,
-    /// How many records would be published with their cells.
+    /// The number of records published with their cells.
     pub published: u64,
-    /// How many would be suppressed.
+    /// The number of suppressed records.
     pub suppressed: u64,
-    /// The worst chance of being found: 1 over the smallest group.
+    /// The greatest re-identification risk: 1 over the smallest group.
     pub identity: f64,
-    /// The average chance that the sensitive value of a person who is found is guessed, if there is a sensitive column.
+    /// The average probability that the sensitive value of an identified person is guessed, if
+    /// there is a sensitive column.
     pub attribute: Option<f64>,
     /// Every metric.
     pub metrics: Vec<(String, f64)>,
 }
 
 impl Scores {
-    /// A metric by its name.
+    /// Returns a metric by its name.
     pub fn metric(&self, name: &str) -> f64 {
         self.metrics.iter().find(|(known, _)| known == name).map_or(0.0, |(_, value)| *value)
     }
 }
 
-/// What came of one configuration.
+/// The result of one configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tried {
     /// The algorithm with its options.
     pub algorithm: String,
-    /// The promises.
+    /// The models with their parameters.
     pub models: String,
-    /// The scores, or why there can be no such release.
+    /// The scores, or the reason why there is no such release.
     pub scores: std::result::Result<Scores, String>,
-    /// How many seconds it took.
+    /// The seconds it took.
     pub seconds: f64,
-    /// Whether no other configuration is at least as good in everything and better in something.
+    /// Whether it is on the Pareto front.
     pub front: bool,
 }
 
-/// What came of a sweep. All of it is for the data owner's eyes.
+/// The result of a sweep, for the data owner only.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The table's file name.
     pub table: String,
-    /// How many records it has, those with missing values apart.
+    /// The number of records without missing values.
     pub records: u64,
-    /// How many configurations were asked for.
+    /// The number of requested configurations.
     pub asked: usize,
-    /// How many results are from an earlier run.
+    /// The number of results from an earlier run.
     pub earlier: usize,
-    /// What is finished, in the order asked for.
+    /// The finished configurations, in the requested order.
     pub results: Vec<Tried>,
-    /// Which of the results to choose.
+    /// The index of the chosen result.
     pub choice: Option<usize>,
     /// The metric on the axis of loss.
     pub loss: &'static str,
-    /// What somebody has without a release.
+    /// The risks and the loss without a release.
     pub baseline: Baseline,
-    /// How many ran at a time.
+    /// The number of configurations that ran at the same time.
     pub threads: usize,
 }
 
@@ -102,53 +104,73 @@ impl Comparison {
             front: false,
         };
         let mut results: Vec<Tried> = done.into_iter().map(result).collect();
-        let axes: Vec<Option<Axes>> =
-            results.iter().map(|r| r.scores.as_ref().ok().map(|s| axes(s, loss, &baseline))).collect();
+        let axes: Vec<Option<Axes>> = results
+            .iter()
+            .map(|r| r.scores.as_ref().ok().map(|s| axes(s, loss, &baseline)))
+            .collect();
         let on = front(&axes);
         let choice = choose(&axes, &on);
         results.iter_mut().zip(on).for_each(|(result, on)| result.front = on);
         let table = job.input.paths.first().map(|path| file_name(path)).unwrap_or_default();
-        Comparison { table, records, asked: plans.len(), earlier, results, choice, loss, baseline, threads }
+        Comparison {
+            table,
+            records,
+            asked: plans.len(),
+            earlier,
+            results,
+            choice,
+            loss,
+            baseline,
+            threads,
+        }
     }
 
-    /// Whether every configuration has its result.
+    /// Returns whether every configuration has a result.
     pub fn complete(&self) -> bool {
         self.results.len() == self.asked
     }
 
-    /// Which configuration to choose and why, in sentences.
+    /// Returns the reasons for the choice, in sentences.
     pub fn why(&self) -> Vec<String> {
         let Some(chosen) = self.choice.and_then(|i| self.results.get(i)) else { return Vec::new() };
         let Ok(scores) = &chosen.scores else { return Vec::new() };
         let Baseline { found, guessed, loss } = self.baseline;
-        let beside = |name: &str, own: f64, what: &str, other: f64| {
+        let compared = |name: &str, own: f64, what: &str, other: f64| {
             format!("{name} {} ({what} {})", short(own), short(other))
         };
         let mut parts = vec![
-            beside(&self.loss.replace('_', " "), scores.metric(self.loss), "publishing nothing:", loss),
-            beside("worst risk of being found", scores.identity, "guessing:", found),
+            compared(
+                &self.loss.replace('_', " "),
+                scores.metric(self.loss),
+                "publishing nothing:",
+                loss,
+            ),
+            compared("worst risk of being found", scores.identity, "guessing:", found),
         ];
         if let Some(chance) = scores.attribute {
             let guessing = guessed.unwrap_or(0.0);
-            parts.push(beside("average chance of being guessed", chance, "guessing:", guessing));
+            parts.push(compared("average chance of being guessed", chance, "guessing:", guessing));
         }
         let on = self.results.iter().filter(|r| r.front).count();
-        vec![format!("{}.", parts.join(", ")), format!("{on} configurations are on the front. {RULE}")]
+        vec![
+            format!("{}.", parts.join(", ")),
+            format!("{on} configurations are on the front. {RULE}"),
+        ]
     }
 
-    /// What the one to choose would mean, in plain words.
+    /// Returns the meaning of the choice in sentences.
     pub fn sentences(&self) -> Vec<incrowd_report::Sentence> {
         let chosen = self.choice.and_then(|i| self.results.get(i));
         let Some(Ok(scores)) = chosen.map(|chosen| &chosen.scores) else { return Vec::new() };
-        let mut said = vec![sentences::narrowed(scores.smallest, false, false)];
+        let mut all = vec![sentences::narrowed(scores.smallest, false, false)];
         if let (Some(average), Some(without)) = (scores.attribute, self.baseline.guessed) {
-            said.push(sentences::guessing(average, without));
+            all.push(sentences::guessing(average, without));
         }
-        said.push(sentences::lost(scores.metric("ncp")));
-        said
+        all.push(sentences::lost(scores.metric("ncp")));
+        all
     }
 
-    /// The answer as JSON; all of it but the counts stands under `private`.
+    /// Returns the result as JSON; all of it but the counts is under `private`.
     pub fn to_json(&self) -> Json {
         let result = |r: &Tried| {
             let mut line = result_json(&r.algorithm, &r.models, &(r.scores.clone(), r.seconds));
@@ -157,7 +179,9 @@ impl Comparison {
         };
         let chosen = self.choice.map(|i| {
             json!({
-                "algorithm": self.results[i].algorithm, "models": self.results[i].models, "why": self.why(),
+                "algorithm": self.results[i].algorithm,
+                "models": self.results[i].models,
+                "why": self.why(),
             })
         });
         json!({
@@ -168,7 +192,9 @@ impl Comparison {
                 "records": self.records,
                 "loss": self.loss,
                 "baseline": {
-                    "found": self.baseline.found, "guessed": self.baseline.guessed, "loss": self.baseline.loss,
+                    "found": self.baseline.found,
+                    "guessed": self.baseline.guessed,
+                    "loss": self.baseline.loss,
                 },
                 "at_a_time": self.threads,
                 "rule": RULE,
@@ -180,10 +206,12 @@ impl Comparison {
 
     fn csv(&self) -> Vec<u8> {
         let mut out = csv::Writer::from_writer(Vec::new());
-        let metrics: Vec<&str> = incrowd_core::metric::METRICS.iter().map(|card| card.name).collect();
+        let metrics: Vec<&str> =
+            incrowd_core::metric::METRICS.iter().map(|card| card.name).collect();
         let head = ["algorithm", "models", "identity_risk", "attribute_risk"];
-        let tail = ["smallest_group", "published", "suppressed", "seconds", "front", "chosen", "failed"];
-        // Writing into memory does not fail.
+        let tail =
+            ["smallest_group", "published", "suppressed", "seconds", "front", "chosen", "failed"];
+        // Writing to memory cannot fail.
         drop(out.write_record(head.iter().chain(&metrics).chain(&tail)));
         for (i, r) in self.results.iter().enumerate() {
             let mut line = vec![r.algorithm.clone(), r.models.clone()];
@@ -215,7 +243,7 @@ impl Comparison {
     }
 }
 
-/// The files of a comparison beside its log. All of it is for the data owner.
+/// The files of a comparison in addition to its log, for the data owner only.
 const FILES: [&str; 3] = ["comparison.csv", "comparison.json", "comparison.html"];
 
 fn short(x: f64) -> String {
@@ -241,7 +269,8 @@ fn result_json(algorithm: &str, models: &str, (scores, seconds): &Done) -> Json 
             line["suppressed"] = json!(s.suppressed);
             line["identity_risk"] = json!(s.identity);
             line["attribute_risk"] = json!(s.attribute);
-            let metrics: Map<String, Json> = s.metrics.iter().map(|(n, v)| (n.clone(), json!(v))).collect();
+            let metrics: Map<String, Json> =
+                s.metrics.iter().map(|(n, v)| (n.clone(), json!(v))).collect();
             line["metrics"] = Json::Object(metrics);
         }
     }
@@ -261,12 +290,15 @@ fn of_json(line: &Json) -> Option<Done> {
         suppressed: line["suppressed"].as_u64()?,
         identity: line["identity_risk"].as_f64()?,
         attribute: line["attribute_risk"].as_f64(),
-        metrics: metrics.map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect::<Option<_>>()?,
+        metrics: metrics
+            .map(|(name, value)| Some((name.clone(), value.as_f64()?)))
+            .collect::<Option<_>>()?,
     };
     Some((Ok(scores), seconds))
 }
 
-/// The file to which every finished configuration is added at once. A line that was cut off by a kill is passed over.
+/// The file to which every finished configuration is appended. A line that was cut off by a kill is
+/// skipped.
 pub(super) struct Log {
     path: PathBuf,
     plans: Vec<(String, String, String)>,
@@ -274,11 +306,12 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Reads what an earlier run has finished. A configuration is known by a digest of the table, of everything the job says of
-    /// it, of the version and of itself.
+    /// Reads the results of an earlier run. The key of a configuration is a digest of the table, of
+    /// its settings in the job, of the version and of the configuration itself.
     pub(super) fn open(dir: &Path, job: &Job, plans: &[Plan], files: &[PathBuf]) -> Result<Log> {
-        let failed =
-            |e: std::io::Error| Error::resources(format!("cannot write into `{}`: {e}", dir.display()));
+        let failed = |e: std::io::Error| {
+            Error::resources(format!("cannot write into `{}`: {e}", dir.display()))
+        };
         std::fs::create_dir_all(dir).map_err(failed)?;
         let mut table = blake3::Hasher::new();
         for file in files {
@@ -312,9 +345,12 @@ impl Log {
         for name in FILES {
             claim.writes(&dir.join(name), "a file of the comparison", "compare.dir")?;
         }
-        let log = claim.writes(&dir.join("results.jsonl"), "the log of the comparison", "compare.dir")?;
+        let log =
+            claim.writes(&dir.join("results.jsonl"), "the log of the comparison", "compare.dir")?;
         let path = log.path().to_owned();
-        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        // Results of an earlier run that cannot be read are computed again.
+        let text = incrowd_engine::read_side_text(&path, incrowd_engine::MOST_HIERARCHY_BYTES)
+            .unwrap_or_default();
         let mut results = BTreeMap::new();
         for line in text.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok()) {
             let known = plans.iter().position(|(key, ..)| line["key"] == key.as_str());
@@ -329,11 +365,13 @@ impl Log {
         self.results.contains_key(&i)
     }
 
-    /// Adds a result, to the file first.
+    /// Adds a result, first to the file.
     pub(super) fn add(&mut self, i: usize, done: Done) -> Result<()> {
         let (key, algorithm, models) = &self.plans[i];
         let mut line = json!({ "key": key });
-        if let (Json::Object(line), Json::Object(rest)) = (&mut line, result_json(algorithm, models, &done)) {
+        if let (Json::Object(line), Json::Object(rest)) =
+            (&mut line, result_json(algorithm, models, &done))
+        {
             line.extend(rest);
         }
         let failed = |e| Error::resources(format!("cannot write `{}`: {e}", self.path.display()));
@@ -342,7 +380,8 @@ impl Log {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&self.path).map_err(failed)?;
-        // One write, so that two runs do not mix their lines. It begins on a line of its own even if another was cut off.
+        // A single write, so that two runs do not mix their lines. It begins a new line even if the
+        // last one was cut off.
         let text = if ends_open(&self.path) { format!("\n{line}\n") } else { format!("{line}\n") };
         file.write_all(text.as_bytes()).map_err(failed)?;
         self.results.insert(i, done);
@@ -354,7 +393,7 @@ impl Log {
     }
 }
 
-/// Whether the last line of a file has no end.
+/// Returns whether the last line of a file is incomplete.
 fn ends_open(path: &Path) -> bool {
     use std::io::{Read, Seek, SeekFrom};
     let last = || -> std::io::Result<u8> {

@@ -1,8 +1,8 @@
-//! From what a sweep says to the configurations it means.
+//! Expands a sweep into configurations.
 //!
-//! A model is written `NAME:PARAM=VALUE,…`; several joined by `+` must all hold; values parted by `|` are tried one after the
-//! other. A model that knows k is asked for every k of the sweep unless it states its own; one that does not know k stands
-//! beside k-anonymity.
+//! A model is written `NAME:PARAM=VALUE,…`. Models joined by `+` must all hold. Values separated by
+//! `|` are tried one after the other. A model with a parameter k gets every k of the sweep unless
+//! it sets its own. A model without k is combined with k-anonymity.
 
 use incrowd_core::model::{MODELS, Promise};
 use incrowd_core::{Error, Param, ParamKind, Result, Value};
@@ -16,28 +16,30 @@ pub(super) struct Plan {
     pub(super) job: Job,
     /// The algorithm with its options.
     pub(super) algorithm: String,
-    /// The promises.
+    /// The models with their parameters.
     pub(super) models: String,
 }
 
-/// What is tried if nothing is said.
-pub(crate) const USUAL_ALGORITHMS: [&str; 3] = ["auto:metric=ncp", "mondrian", "top-down"];
-pub(crate) const USUAL_K: [u64; 5] = [2, 5, 10, 20, 50];
-/// More would take longer than anybody waits; it is more often a mistake.
+/// The default algorithms.
+pub(crate) const DEFAULT_ALGORITHMS: [&str; 3] = ["auto:metric=ncp", "mondrian", "top-down"];
+pub(crate) const DEFAULT_K: [u64; 5] = [2, 5, 10, 20, 50];
+/// The maximum number of configurations. More would take too long and are probably a mistake.
 const MOST: usize = 10_000;
 
-/// Every configuration, in the order asked for: by algorithm, then by models, then by k.
+/// Returns every configuration in the requested order: by algorithm, then by models, then by k.
 pub(super) fn plans(job: &Job, sweep: &CompareJob) -> Result<Vec<Plan>> {
-    let usual = || USUAL_ALGORITHMS.map(str::to_owned).to_vec();
-    let given = if sweep.algorithms.is_empty() { usual() } else { sweep.algorithms.clone() };
+    let default = || DEFAULT_ALGORITHMS.map(str::to_owned).to_vec();
+    let given = if sweep.algorithms.is_empty() { default() } else { sweep.algorithms.clone() };
     let mut algorithms = Vec::new();
     for text in &given {
         algorithms.extend(algorithm(text, job).map_err(|e| e.at("compare.algorithms"))?);
     }
-    let ks = if sweep.k.is_empty() { USUAL_K.to_vec() } else { sweep.k.clone() };
+    let ks = if sweep.k.is_empty() { DEFAULT_K.to_vec() } else { sweep.k.clone() };
     let mut sets: Vec<Vec<ModelJob>> = Vec::new();
     match (sweep.models.is_empty(), job.models.is_empty()) {
-        (true, true) => sets.push(vec![ModelJob { name: "k-anonymity".into(), params: Vec::new() }]),
+        (true, true) => {
+            sets.push(vec![ModelJob { name: "k-anonymity".into(), params: Vec::new() }])
+        }
         (true, false) => sets.push(job.models.iter().map(without_k).collect()),
         (false, _) => {
             for text in &sweep.models {
@@ -62,7 +64,8 @@ pub(super) fn plans(job: &Job, sweep: &CompareJob) -> Result<Vec<Plan>> {
                     own.algorithm = AlgorithmJob { suppression_limit: limit, ..method.clone() };
                     let algorithm = algorithm_title(&own.algorithm, limits.len() > 1);
                     let models = models_title(&own.models, &sensitive)?;
-                    // A set whose models all state their own k is one configuration whatever the sweep's k.
+                    // A set whose models all set their own k is one configuration for every k of
+                    // the sweep.
                     if !plans.iter().any(|p| p.algorithm == algorithm && p.models == models) {
                         plans.push(Plan { job: own, algorithm, models });
                     }
@@ -71,8 +74,11 @@ pub(super) fn plans(job: &Job, sweep: &CompareJob) -> Result<Vec<Plan>> {
         }
     }
     if plans.len() > MOST {
-        return Err(Error::job(format!("the sweep has {} configurations, more than {MOST}", plans.len()))
-            .at("compare"));
+        return Err(Error::job(format!(
+            "the sweep has {} configurations, more than {MOST}",
+            plans.len()
+        ))
+        .at("compare"));
     }
     Ok(plans)
 }
@@ -102,12 +108,17 @@ fn with_k(set: &[ModelJob], k: u64) -> Vec<ModelJob> {
     models
 }
 
-/// The models with what was said of them; what they are by default is not said again.
+/// Returns the models with the given parameters, without defaults.
 fn models_title(models: &[ModelJob], sensitive: &[&str]) -> Result<String> {
     let title = |m: &ModelJob| {
         Promise::about(&m.name, m.params.clone(), sensitive)?;
-        let params: Vec<String> = m.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        Ok(if params.is_empty() { m.name.clone() } else { format!("{}({})", m.name, params.join(", ")) })
+        let params: Vec<String> =
+            m.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        Ok(if params.is_empty() {
+            m.name.clone()
+        } else {
+            format!("{}({})", m.name, params.join(", "))
+        })
     };
     let titles = models.iter().map(title).collect::<Result<Vec<_>>>();
     Ok(titles.map_err(|e| e.at("compare.models"))?.join(" + "))
@@ -129,7 +140,7 @@ fn algorithm_title(algorithm: &AlgorithmJob, with_limit: bool) -> String {
 /// Parameters with all the values to try.
 type Tries = Vec<(String, Vec<Value>)>;
 
-/// `NAME:PARAM=VALUE|VALUE,…`; a piece without `=` goes on with the list before it.
+/// Parses `PARAM=VALUE|VALUE,…`. A piece without `=` continues the list before it.
 fn written(text: &str, known: &[Param]) -> Result<Tries> {
     let mut tries: Tries = Vec::new();
     let mut pieces: Vec<String> = Vec::new();
@@ -154,12 +165,13 @@ fn written(text: &str, known: &[Param]) -> Result<Tries> {
     Ok(tries)
 }
 
-/// Every way to take one value of each parameter; the last parameter changes first.
+/// Returns all combinations of one value per parameter. The last parameter varies fastest.
 fn each(tries: &Tries) -> Vec<Vec<(String, Value)>> {
     let mut all: Vec<Vec<(String, Value)>> = vec![Vec::new()];
     for (name, values) in tries {
         let longer = |before: &Vec<(String, Value)>| {
-            let with = |value: &Value| [before.clone(), vec![(name.clone(), value.clone())]].concat();
+            let with =
+                |value: &Value| [before.clone(), vec![(name.clone(), value.clone())]].concat();
             values.iter().map(with).collect::<Vec<_>>()
         };
         all = all.iter().flat_map(longer).collect();
@@ -171,7 +183,9 @@ fn algorithm(text: &str, job: &Job) -> Result<Vec<AlgorithmJob>> {
     let (name, params) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
     let Some(card) = ALGORITHMS.iter().find(|card| card.name == name) else {
         let known = ALGORITHMS.iter().map(|card| card.name);
-        return Err(Error::job(format!("there is no algorithm `{name}` to compare")).help_near(name, known));
+        return Err(
+            Error::job(format!("there is no algorithm `{name}` to compare")).help_near(name, known)
+        );
     };
     if card.name == incrowd_recode::anatomy::CARD.name {
         return Err(Error::job(
@@ -180,7 +194,7 @@ fn algorithm(text: &str, job: &Job) -> Result<Vec<AlgorithmJob>> {
         .help("compare algorithms that make one table"));
     }
     let of = |params| AlgorithmJob { name: name.to_owned(), params, ..job.algorithm.clone() };
-    // The job's own options go with its own algorithm.
+    // The job's own options apply to its own algorithm.
     if params.is_empty() && job.algorithm.name == name {
         return Ok(vec![job.algorithm.clone()]);
     }
@@ -200,10 +214,14 @@ fn models(text: &str) -> Result<Vec<Vec<ModelJob>>> {
             return Err(Error::job(format!("there is no model `{name}`")).help_near(name, known));
         };
         let ways = each(&written(params, card.params)?);
-        let model =
-            |params: &Vec<(String, Value)>| ModelJob { name: name.to_owned(), params: params.clone() };
+        let model = |params: &Vec<(String, Value)>| ModelJob {
+            name: name.to_owned(),
+            params: params.clone(),
+        };
         let longer = |set: &Vec<ModelJob>| {
-            ways.iter().map(|params| [set.clone(), vec![model(params)]].concat()).collect::<Vec<_>>()
+            ways.iter()
+                .map(|params| [set.clone(), vec![model(params)]].concat())
+                .collect::<Vec<_>>()
         };
         sets = sets.iter().flat_map(longer).collect();
     }
@@ -241,7 +259,7 @@ mod tests {
         assert_eq!(all.len(), 45);
         assert_eq!(all[0], "mondrian k-anonymity(k=2)");
         assert!(all[5].starts_with("mondrian k-anonymity(k=2) + l-diversity("), "{}", all[5]);
-        // A model that knows k needs no k-anonymity beside it.
+        // A model with a parameter k is not combined with k-anonymity.
         assert!(
             all[10].starts_with("mondrian p-sensitive(") && !all[10].contains("k-anonymity("),
             "{}",
@@ -251,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_alternatives_and_pluses_go_together() {
+    fn bars_separate_alternatives_and_pluses_combine_models() {
         let sweep = CompareJob {
             algorithms: words(&["mondrian"]),
             k: vec![2, 5],
@@ -259,22 +277,28 @@ mod tests {
             ..CompareJob::default()
         };
         let all = titles(&job(), &sweep);
-        // One with its own k, then two by two by two.
+        // One with its own k, then 2 × 2 × 2.
         assert_eq!(all.len(), 1 + 8);
         assert_eq!(all[0], "mondrian k-anonymity(k=7)");
     }
 
     #[test]
-    fn the_models_of_the_job_are_swept_if_nothing_else_is_said() {
+    fn by_default_the_models_of_the_job_are_swept() {
         let mut job = job();
-        job.promise("k-anonymity", [("k", Value::Integer(99))]);
-        let sweep = CompareJob { algorithms: words(&["mondrian"]), k: vec![2, 5], ..CompareJob::default() };
-        assert_eq!(titles(&job, &sweep), ["mondrian k-anonymity(k=2)", "mondrian k-anonymity(k=5)"]);
+        job.add_model("k-anonymity", [("k", Value::Integer(99))]);
+        let sweep =
+            CompareJob { algorithms: words(&["mondrian"]), k: vec![2, 5], ..CompareJob::default() };
+        assert_eq!(
+            titles(&job, &sweep),
+            ["mondrian k-anonymity(k=2)", "mondrian k-anonymity(k=5)"]
+        );
     }
 
     #[test]
     fn unknown_names_are_refused() {
-        for (algorithms, models) in [(words(&["mondrain"]), vec![]), (vec![], words(&["k-anonimity"]))] {
+        for (algorithms, models) in
+            [(words(&["mondrain"]), vec![]), (vec![], words(&["k-anonimity"]))]
+        {
             let sweep = CompareJob { algorithms, models, ..CompareJob::default() };
             let error = plans(&job(), &sweep).unwrap_err();
             assert!(error.advice().is_some_and(|help| help.contains("did you mean")), "{error:?}");

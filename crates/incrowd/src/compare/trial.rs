@@ -1,5 +1,6 @@
-//! One configuration, in memory: recode, judge the cells, and say what they risk and cost.
+//! Runs one configuration in memory: recodes, verifies the cells, and measures risk and loss.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use incrowd_audit::attack::{Adversary, Card, Published};
@@ -13,23 +14,33 @@ use crate::make::{Material, make};
 use crate::publication::{Asked, References, Tables};
 use crate::reading::Reading;
 
-/// The table all configurations start from.
-pub(super) struct Table {
+/// The input that all configurations share.
+pub(super) struct SharedInput {
     pub(super) folded: Folded,
     pub(super) columns: Vec<String>,
     pub(super) population: Option<Folded>,
 }
 
-/// What came of a configuration: its scores or why there is no release, and how many seconds it took.
+/// The result of a configuration: its scores or the reason why there is no release, and the seconds
+/// it took.
 pub(super) type Done = (std::result::Result<Scores, String>, f64);
 
-pub(super) fn trial(table: &Table, job: &Job) -> Done {
+pub(super) fn trial(table: &SharedInput, job: &Job) -> Done {
     let began = Instant::now();
-    let scores = scores(table, job).map_err(|error| error.message().to_owned());
+    let scores = contained(|| scores(table, job).map_err(|error| error.message().to_owned()));
     (scores, began.elapsed().as_secs_f64())
 }
 
-fn scores(table: &Table, job: &Job) -> Result<Scores> {
+/// Runs a configuration and turns a panic into its failure. A panic must not leave the thread:
+/// rayon aborts the process when a spawned job panics, and with it a server that has other work.
+fn contained<T>(
+    run: impl FnOnce() -> std::result::Result<T, String>,
+) -> std::result::Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run))
+        .unwrap_or_else(|_| Err("incrowd failed: this is a bug".to_owned()))
+}
+
+fn scores(table: &SharedInput, job: &Job) -> Result<Scores> {
     let job = CheckedJob::new(job, &table.columns)?;
     let mut material = Material::of_folded(table.folded.clone());
     material.population = table.population.clone();
@@ -42,10 +53,16 @@ fn scores(table: &Table, job: &Job) -> Result<Scores> {
     let tally = made.tally(&release)?;
     let reading = Reading::of_schema(&made.schema, &job.job.input);
     let attribute = guessed(&release, &reading)?;
-    let references = References { population: made.population.as_ref(), original: made.original.as_ref() };
+    let references =
+        References { population: made.population.as_ref(), original: made.original.as_ref() };
     let missing_cells = job.job.algorithm.missing_cells;
-    let asked =
-        Asked { reading: &reading, promises: &job.promises, stated: false, missing_cells, references };
+    let asked = Asked {
+        reading: &reading,
+        promises: &job.promises,
+        stated: false,
+        missing_cells,
+        references,
+    };
     let tables = Tables { people: release, quasi: reading.quasi.len(), ..Tables::default() };
     let judged = job.publication.judge(tables, &asked, &Silent)?;
     if let Some(broken) = judged.broken() {
@@ -62,18 +79,37 @@ fn scores(table: &Table, job: &Job) -> Result<Scores> {
         suppressed: absent + made.starred,
         identity: 1.0 / smallest.max(1) as f64,
         attribute,
-        metrics: METRICS.iter().map(|card| (card.name.to_owned(), (card.measure)(&tally))).collect(),
+        metrics: METRICS
+            .iter()
+            .map(|card| (card.name.to_owned(), (card.measure)(&tally)))
+            .collect(),
     })
 }
 
-/// The average chance that somebody who finds a person's group guesses the sensitive value; the greatest of all columns.
+/// Returns the average probability that an adversary who finds a person's group guesses the
+/// sensitive value; the maximum over the columns.
 fn guessed(release: &Folded, reading: &Reading) -> Result<Option<f64>> {
     if reading.sensitive.is_empty() {
         return Ok(None);
     }
     let card = Card::find("homogeneity")?;
     let quasi = reading.quasi_specs();
-    let scene = Adversary::new(Published::new(release, &quasi), &reading.missing);
-    let findings = (card.run)(&scene, card.threshold(None)?, &Silent)?.findings;
+    let adversary = Adversary::new(Published::new(release, &quasi), &reading.missing);
+    let findings = (card.run)(&adversary, card.threshold(None)?, &Silent)?.findings;
     Ok(findings.iter().map(|finding| finding.average).reduce(f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_failure_of_its_configuration_only() {
+        let (send, receive) = std::sync::mpsc::channel();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        pool.spawn(move || {
+            send.send(contained(|| -> std::result::Result<(), _> { panic!("of a test") })).unwrap()
+        });
+        assert!(receive.recv().unwrap().is_err_and(|why| why.contains("bug")));
+    }
 }

@@ -1,4 +1,5 @@
-//! Arguments of a program: what a flag says in words, a program says in values. Both are read as a job file of one key is.
+//! Arguments of a program, given as JSON values. Like flags, they are read as job files with one
+//! key.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,68 +8,81 @@ use incrowd_core::{Error, Param};
 use serde_json::{Map, Value as Json};
 
 use super::builder::JobBuilder;
+use super::flag_values::documents;
 use super::given::{At, Node, Read, Refused};
 use super::keys::{Flag, Form, Key, Kind, Section};
 use super::provenance::JobError;
-use super::words::documents;
 
-/// What an argument is called: the flag's name as programs spell names.
+/// Returns the name of an argument: that of the flag, with underscores.
 pub fn argument_name(flag: &Flag) -> String {
     flag.long.replace('-', "_")
 }
 
-/// The argument that a promise of this name is given by, `l_diversity` for `l-diversity`.
-pub fn promise_name(model: &str) -> String {
+/// Returns the name of the argument for a model: `l_diversity` for `l-diversity`.
+pub fn model_argument(model: &str) -> String {
     model.replace('-', "_")
 }
 
-/// The parameter that a single value stands for: the first of those that must be given, else the first.
+/// Returns the parameter that a single value sets: the first required one, otherwise the first.
 pub fn main_param(params: &'static [Param]) -> Option<&'static Param> {
     params.iter().find(|param| param.default.is_none()).or(params.first())
 }
 
 impl JobBuilder {
-    /// Adds what an argument says of a key. Roles take names of columns; what is said of single columns takes a table of values
-    /// by column; models, algorithms and methods take a name, or a table with `name` and parameters. Relative paths are relative
-    /// to the working directory.
-    pub fn argument(&mut self, key: &'static Key, flag: &Flag, given: &Json) -> Result<(), JobError> {
+    /// Adds the value of an argument. Roles take names of columns; keys of columns take a table of
+    /// values by column; models, algorithms and methods take a name, or a table with `name` and
+    /// parameters. Relative paths are relative to the working directory.
+    pub fn argument(
+        &mut self,
+        key: &'static Key,
+        flag: &Flag,
+        given: &Json,
+    ) -> Result<(), JobError> {
         let at = At::Flag(argument_name(flag));
         let documents = values(key, flag, given, &at).map_err(|r| self.refused(r))?;
         self.add(key.section, &at, documents)
     }
 
-    /// Adds a promise in the place of one of the same name. Other promises stay. A single value is the model's
-    /// [main parameter](main_param); a table has parameters by name; `true` is for a model that needs none.
-    pub fn promise(&mut self, model: &str, argument: &str, given: &Json) -> Result<(), JobError> {
+    /// Adds a model, replacing one of the same name. Other models stay. A single value sets the
+    /// model's [main parameter](main_param); a table has parameters by name; `true` is for a model
+    /// without required parameters.
+    pub fn model(&mut self, model: &str, argument: &str, given: &Json) -> Result<(), JobError> {
         let at = At::Flag(argument.to_owned());
         let params = Section::Models.params(model);
         let mut fields = vec![("name".to_owned(), Node::of_json(&Json::from(model), &at))];
         match given {
             Json::Object(map) => {
-                fields.extend(map.iter().map(|(name, value)| (name.clone(), Node::of_json(value, &at))));
+                fields.extend(
+                    map.iter().map(|(name, value)| (name.clone(), Node::of_json(value, &at))),
+                );
             }
             Json::Bool(true) => {}
             value => {
                 let Some(param) = main_param(params) else {
-                    let error = Error::job(format!("`{model}` has no parameters")).help("give it `true`");
+                    let error =
+                        Error::job(format!("`{model}` has no parameters")).help("give it `true`");
                     return Err(self.refused(Refused { error, at }));
                 };
                 fields.push((param.name.to_owned(), Node::of_json(value, &at)));
             }
         }
         self.forget_model(model);
-        let document =
-            Node::table([(Section::Models.name(), Node::list([Node::table(fields, &at)], &at))], &at);
+        let document = Node::table(
+            [(Section::Models.name(), Node::list([Node::table(fields, &at)], &at))],
+            &at,
+        );
         self.document(&document, Path::new("")).map_err(|refused| self.refused(refused))
     }
 }
 
-/// The value of an argument as job files of one key each.
+/// Converts the value of an argument to job files with one key each.
 fn values(key: &'static Key, flag: &Flag, given: &Json, at: &At) -> Read<Vec<Node>> {
     let section = |node: Node| Node::table([(key.section.name(), node)], at);
     let name = argument_name(flag);
-    let refuse =
-        |takes: &str| Refused { error: Error::job(format!("`{name}` takes {takes}")), at: at.clone() };
+    let refuse = |takes: &str| Refused {
+        error: Error::job(format!("`{name}` takes {takes}")),
+        at: at.clone(),
+    };
     let table = |takes: &str| given.as_object().ok_or_else(|| refuse(takes));
     let of_column = |column: &str, value: &Json| {
         let value = Node::table([(key.name, Node::of_json(value, at))], at);
@@ -76,7 +90,7 @@ fn values(key: &'static Key, flag: &Flag, given: &Json, at: &At) -> Read<Vec<Nod
     };
     match flag.form {
         Form::Value | Form::Yes | Form::Argument => {
-            // A table in the place of a name has the name and its parameters.
+            // A table in place of a name contains the name and its parameters.
             let node = match given {
                 Json::Object(map) if key.section.is_open() && key.name == "name" => named(map, at),
                 value => Node::table([(key.name, Node::of_json(value, at))], at),
@@ -100,7 +114,8 @@ fn values(key: &'static Key, flag: &Flag, given: &Json, at: &At) -> Read<Vec<Nod
                 Json::Array(columns) => columns.iter().map(Json::as_str).collect(),
                 _ => None,
             };
-            let columns = columns.ok_or_else(|| refuse("the name of a column, or a list of names"))?;
+            let columns =
+                columns.ok_or_else(|| refuse("the name of a column, or a list of names"))?;
             let meaning = match key.kind {
                 Kind::Flag => Json::from(role == "true"),
                 _ => Json::from(role),
@@ -122,7 +137,9 @@ fn values(key: &'static Key, flag: &Flag, given: &Json, at: &At) -> Read<Vec<Nod
                             _ => table,
                         }));
                     }
-                    Json::String(text) => read.extend(documents(key, flag, &[OsString::from(text)], at)?),
+                    Json::String(text) => {
+                        read.extend(documents(key, flag, &[OsString::from(text)], at)?)
+                    }
                     Json::Number(n) if flag.form != Form::Named("") => {
                         read.extend(documents(key, flag, &[OsString::from(n.to_string())], at)?);
                     }
@@ -134,9 +151,10 @@ fn values(key: &'static Key, flag: &Flag, given: &Json, at: &At) -> Read<Vec<Nod
     }
 }
 
-/// A table with the name first, whose parameters it decides.
+/// Returns a table with the name first, because it defines the parameters.
 fn named(map: &Map<String, Json>, at: &At) -> Node {
-    let mut fields: Vec<_> = map.iter().map(|(key, value)| (key.clone(), Node::of_json(value, at))).collect();
+    let mut fields: Vec<_> =
+        map.iter().map(|(key, value)| (key.clone(), Node::of_json(value, at))).collect();
     fields.sort_by_key(|(key, _)| key != "name");
     Node::table(fields, at)
 }
@@ -160,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_say_what_a_job_file_says() {
+    fn arguments_mean_the_same_as_a_job_file() {
         let text = r#"
             [input]
             on_missing = "keep"
@@ -206,10 +224,11 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_takes_the_place_of_its_namesake_only() {
-        let text = "[columns]\nage = \"quasi\"\n[[models]]\nname = \"k-anonymity\"\nk = 5\n[[models]]\nname = \"l-diversity\"\nl = 2";
+    fn a_model_replaces_only_the_one_of_the_same_name() {
+        let text = "[columns]\nage = \"quasi\"\n[[models]]\nname = \"k-anonymity\"\nk = 5\n\
+                    [[models]]\nname = \"l-diversity\"\nl = 2";
         let mut builder = JobBuilder::parse("job.toml", text, Path::new("")).unwrap();
-        builder.promise("k-anonymity", "k", &json!(25)).unwrap();
+        builder.model("k-anonymity", "k", &json!(25)).unwrap();
         let file = builder.finish_judging().unwrap();
         let names: Vec<&str> = file.job.models.iter().map(|model| model.name.as_str()).collect();
         assert_eq!(names, ["l-diversity", "k-anonymity"]);
@@ -219,13 +238,19 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_the_argument() {
+    fn invalid_values_are_refused_with_the_name_of_the_argument() {
         for (given, says) in [
             (json!({ "quasi": 3 }), "`quasi` takes the name of a column, or a list of names"),
             (json!({ "hierarchy": "mask" }), "`hierarchy` takes a table of values by column"),
             (json!({ "on_missing": "kep" }), "`on_missing` cannot be `kep`: it takes drop or keep"),
-            (json!({ "suppression_limit": "x" }), "`suppression_limit` must be a number, not a string"),
-            (json!({ "model": true }), "`model` takes a name, or a table with `name` and parameters"),
+            (
+                json!({ "suppression_limit": "x" }),
+                "`suppression_limit` must be a number, not a string",
+            ),
+            (
+                json!({ "model": true }),
+                "`model` takes a name, or a table with `name` and parameters",
+            ),
         ] {
             let error = made(&given).unwrap_err();
             assert_eq!(error.to_string(), says);

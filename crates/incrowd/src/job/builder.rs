@@ -1,5 +1,5 @@
-//! A job is put together: first what a file says, then flags on top of it. A flag is read as a job file of one key would be,
-//! so there is one way from a value to its place in the [`Job`]. What can only be judged of the whole comes last.
+//! Assembles a job from a file and flags. A flag is read like a job file with one key, so every
+//! value has a single path into the [`Job`]. Checks of the job as a whole come last.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use incrowd_core::{Error, near_miss};
 use toml::de::DeTable;
 
 use super::files;
-use super::given::{At, Entry, Given, Node, Read, Refused, Table};
+use super::flag_values::documents;
+use super::given::{At, Entry, Given, Node, Read, Refused, TomlTable};
 use super::keys::{Flag, Key, Kind, Section, Set, param_kind};
 use super::provenance::{JobError, Provenance};
-use super::words::documents;
 use super::{Batches, CompareJob, ExternalJob, Job, ModelJob, Output, RoleName, SuppressionJob};
 
-/// A job, where each of its values comes from, and what is to be said about how it was written.
+/// A job, the source of each of its values, and notes about its spelling.
 #[derive(Clone, Debug)]
 pub struct JobFile {
-    /// What is asked for.
+    /// The job.
     pub job: Job,
-    /// Who asked for what.
+    /// The source of each value.
     pub provenance: Provenance,
-    /// Remarks for whoever wrote it: old spellings, and outputs that went elsewhere.
+    /// Notes for the author: renamed keys, and outputs that moved.
     pub notes: Vec<String>,
 }
 
@@ -30,7 +30,8 @@ pub fn read(path: &Path) -> Result<JobFile, JobError> {
     JobBuilder::read(path)?.finish()
 }
 
-/// Reads the text of a job file. Relative paths in it are relative to `base`; the hierarchy files it names are read.
+/// Reads the text of a job file. Relative paths in it are relative to `base`; the hierarchy files
+/// it names are read.
 ///
 /// ```
 /// let text = r#"
@@ -52,34 +53,41 @@ pub fn parse(name: &str, text: &str, base: &Path) -> Result<JobFile, JobError> {
     JobBuilder::parse(name, text, base)?.finish()
 }
 
-/// A job under way.
+/// A job that is being assembled.
 #[derive(Clone, Debug, Default)]
 pub struct JobBuilder {
     pub(super) job: Job,
     pub(super) hierarchies: Option<(PathBuf, At)>,
     pub(super) provenance: Provenance,
     pub(super) notes: Vec<String>,
-    /// The columns that were named, where, and whether they have a role.
+    /// The named columns, their places, and whether they have a role.
     pub(super) columns: Vec<(String, At, bool)>,
-    /// What was said of columns beside their roles.
+    /// The keys given for columns in addition to their roles.
     pub(super) of_columns: Vec<(String, &'static Key, At)>,
-    /// The place of the release in the file, if a flag names another.
+    /// The output path of the file, if a flag names another.
     pub(super) replaced_output: Option<PathBuf>,
 }
 
 impl JobBuilder {
-    /// Starts from a job that was made in another way.
+    /// Starts from an existing job.
     pub fn of(job: Job) -> JobBuilder {
         let named = |(name, _): &(String, _)| (name.clone(), At::Flag(String::new()), true);
-        JobBuilder { columns: job.columns.iter().map(named).collect(), job, ..JobBuilder::default() }
+        JobBuilder {
+            columns: job.columns.iter().map(named).collect(),
+            job,
+            ..JobBuilder::default()
+        }
     }
 
     /// Starts from a job file.
     pub fn read(path: &Path) -> Result<JobBuilder, JobError> {
         let name = path.display().to_string();
-        let text = files::read_text(path)
+        let text = files::read_text(path, incrowd_engine::MOST_TOML_BYTES)
             .map_err(|why| Error::job(format!("job file `{name}` cannot be read: {why}")))?;
-        let mut builder = JobBuilder::parse(&name, &text, path.parent().unwrap_or(Path::new("")))?;
+        // A job from a pipe, `<(…)` or `/dev/stdin`, has no directory of its own.
+        let is_stream = !path.is_file() || path.starts_with("/dev") || path.starts_with("/proc");
+        let base = path.parent().filter(|_| !is_stream).unwrap_or(Path::new(""));
+        let mut builder = JobBuilder::parse(&name, &text, base)?;
         builder.job.file = Some(path.to_owned());
         Ok(builder)
     }
@@ -94,12 +102,18 @@ impl JobBuilder {
             if super::quotable::is_quotable(text, span.start) {
                 return builder.provenance.refused(Refused { error, at: At::File(span) });
             }
-            // Without the line: the file may be a table by mistake.
-            let line =
-                text.as_bytes()[..span.start.min(text.len())].iter().filter(|&&b| b == b'\n').count() + 1;
+            // The line is not quoted: the file may be a table by mistake.
+            let line = text.as_bytes()[..span.start.min(text.len())]
+                .iter()
+                .filter(|&&b| b == b'\n')
+                .count()
+                + 1;
             let error = Error::job(format!("job file `{name}` is not valid TOML (line {line})"));
             error
-                .help("a job file says for example: path = \"table.csv\" below [input]; is this a table?")
+                .help(
+                    "a job file contains, for example, path = \"table.csv\" below [input]; \
+                     is this a table?",
+                )
                 .into()
         })?;
         let document = Node::of_toml(document.get_ref(), 0..0, &At::File);
@@ -108,15 +122,26 @@ impl JobBuilder {
         Ok(builder)
     }
 
-    /// Adds what a flag, or an argument, says. Relative paths are relative to the working directory.
-    pub fn flag(&mut self, key: &'static Key, flag: &Flag, words: &[OsString]) -> Result<(), JobError> {
+    /// Adds the values of a flag or an argument. Relative paths are relative to the working
+    /// directory.
+    pub fn flag(
+        &mut self,
+        key: &'static Key,
+        flag: &Flag,
+        words: &[OsString],
+    ) -> Result<(), JobError> {
         let at = At::Flag(flag.name());
         let documents = documents(key, flag, words, &at).map_err(|r| self.provenance.refused(r))?;
         self.add(key.section, &at, documents)
     }
 
-    /// Adds what a flag or an argument says. Its models take the place of those of the file.
-    pub(super) fn add(&mut self, section: Section, at: &At, documents: Vec<Node>) -> Result<(), JobError> {
+    /// Adds the values of a flag or an argument. Its models replace those of the file.
+    pub(super) fn add(
+        &mut self,
+        section: Section,
+        at: &At,
+        documents: Vec<Node>,
+    ) -> Result<(), JobError> {
         if matches!(section, Section::Models)
             && !matches!(self.provenance.exactly("models"), Some(At::Flag(_)))
         {
@@ -125,12 +150,13 @@ impl JobBuilder {
             self.job.models.clear();
         }
         for document in documents {
-            self.document(&document, Path::new("")).map_err(|refused| self.provenance.refused(refused))?;
+            self.document(&document, Path::new(""))
+                .map_err(|refused| self.provenance.refused(refused))?;
         }
         Ok(())
     }
 
-    /// Adds tables given as arguments in the place of those of the file.
+    /// Sets the input tables given as arguments, in place of those of the file.
     pub fn tables(&mut self, paths: &[PathBuf]) -> Result<(), JobError> {
         let words: Vec<OsString> = paths.iter().map(|path| path.as_os_str().to_owned()).collect();
         match Section::Input.key("path") {
@@ -143,7 +169,7 @@ impl JobBuilder {
         self.provenance.refused(refused)
     }
 
-    /// Forgets the models of that name, and where they were named.
+    /// Removes the models of that name and their places.
     pub(super) fn forget_model(&mut self, name: &str) {
         while let Some(at) = self.job.models.iter().position(|model| model.name == name) {
             self.job.models.remove(at);
@@ -153,7 +179,8 @@ impl JobBuilder {
 
     pub(super) fn document(&mut self, document: &Node, base: &Path) -> Read<()> {
         for entry in Entry::root(document, base).table("a table")?.entries() {
-            let Some((_, section)) = Section::ALL.iter().find(|(name, _)| *name == entry.key) else {
+            let Some((_, section)) = Section::ALL.iter().find(|(name, _)| *name == entry.key)
+            else {
                 let what = match &entry.node.given {
                     Given::Table(_) => format!("unknown table [{}]", entry.key),
                     _ => format!("unknown key `{}` outside of any table", entry.key),
@@ -194,7 +221,7 @@ impl JobBuilder {
         Ok(())
     }
 
-    /// A section that is there, be it empty, is a wish.
+    /// Creates the settings of a section that is present, even if it is empty.
     fn begin(&mut self, section: Section) {
         match section {
             Section::Output => drop(self.output()),
@@ -210,11 +237,16 @@ impl JobBuilder {
         self.job.output.get_or_insert_default()
     }
 
-    /// Puts a table in memory in the place of the files of `[population]` or `[external]`, which were named before.
+    /// Replaces the files of `[population]` or `[external]`, which must be set, by a table in
+    /// memory.
     pub fn in_memory(&mut self, section: Section, table: Batches) {
         let places = match section {
-            Section::Population => self.job.population.as_mut().map(|own| (&mut own.paths, &mut own.memory)),
-            Section::External => self.job.external.as_mut().map(|own| (&mut own.paths, &mut own.memory)),
+            Section::Population => {
+                self.job.population.as_mut().map(|own| (&mut own.paths, &mut own.memory))
+            }
+            Section::External => {
+                self.job.external.as_mut().map(|own| (&mut own.paths, &mut own.memory))
+            }
             _ => None,
         };
         if let Some((paths, memory)) = places {
@@ -235,7 +267,7 @@ impl JobBuilder {
         self.job.compare.get_or_insert_default()
     }
 
-    fn keys(&mut self, section: Section, table: &Table<'_>) -> Read<()> {
+    fn keys(&mut self, section: Section, table: &TomlTable<'_>) -> Read<()> {
         for entry in table.entries() {
             match section.key(entry.key) {
                 Some(key) => {
@@ -249,8 +281,14 @@ impl JobBuilder {
         Ok(())
     }
 
-    /// Sets the key at `path`, of a column if one is meant, and notes who did.
-    fn set(&mut self, key: &'static Key, entry: &Entry<'_>, column: Option<&str>, path: &str) -> Read<()> {
+    /// Sets the key at `path`, of a column if one is given, and stores its source.
+    fn set(
+        &mut self,
+        key: &'static Key,
+        entry: &Entry<'_>,
+        column: Option<&str>,
+        path: &str,
+    ) -> Read<()> {
         if key.old.contains(&entry.key) {
             self.notes.push(format!("`{}` is now called `{}`", entry.key, key.name));
         }
@@ -308,7 +346,7 @@ impl JobBuilder {
         Ok(())
     }
 
-    /// Forgets the parameters of what is about to be replaced.
+    /// Removes the parameters of an algorithm or a suppression method that is about to be replaced.
     pub(super) fn forget_params(&mut self, section: Section) {
         let params = match section {
             Section::Suppression => std::mem::take(&mut self.suppression().params),
@@ -319,11 +357,12 @@ impl JobBuilder {
         }
     }
 
-    /// A flag replaces what the file says in another key; two flags do not.
+    /// Lets a flag replace another key of the file. Two contradicting flags are an error.
     pub(super) fn instead_of(&mut self, entry: &Entry<'_>, other: &str) -> Read<()> {
         match (&entry.node.at, self.provenance.exactly(other)) {
             (At::Flag(_), Some(At::Flag(flag))) => {
-                let error = Error::job(format!("`{}` and `{flag}` cannot be given together", entry.key));
+                let error =
+                    Error::job(format!("`{}` and `{flag}` cannot be given together", entry.key));
                 Err(entry.refuse(error))
             }
             (At::Flag(_), Some(At::File(_))) => {
@@ -338,58 +377,75 @@ impl JobBuilder {
         let Some(role) = Section::Columns.key("role") else { return Ok(()) };
         if column.as_str().is_some() {
             self.named(column, true)?;
-            return self.set(role, column, Some(column.key), &format!("columns.{}.role", column.key));
+            return self.set(
+                role,
+                column,
+                Some(column.key),
+                &format!("columns.{}.role", column.key),
+            );
         }
-        let table = column.table("a role such as \"quasi\" or a table such as { role = \"quasi\" }")?;
+        let table =
+            column.table("a role such as \"quasi\" or a table such as { role = \"quasi\" }")?;
         refuse_dotted(column, &table)?;
         self.named(column, table.get("role").is_some())?;
         for entry in table.entries() {
             let Some(key) = Section::Columns.key(entry.key) else {
                 return Err(table.unknown(entry, Section::Columns.keys().map(|key| key.name)));
             };
-            self.set(key, entry, Some(column.key), &format!("columns.{}.{}", column.key, key.name))?;
+            self.set(
+                key,
+                entry,
+                Some(column.key),
+                &format!("columns.{}.{}", column.key, key.name),
+            )?;
             if !key.roles.is_empty() {
-                self.of_columns.retain(|(name, known, _)| name != column.key || known.name != key.name);
+                self.of_columns
+                    .retain(|(name, known, _)| name != column.key || known.name != key.name);
                 self.of_columns.push((column.key.to_owned(), key, entry.key_at.clone()));
             }
         }
         Ok(())
     }
 
-    /// Notes that a column was named. Two flags cannot give it two roles.
+    /// Stores that a column was named. Two flags cannot give it two roles.
     fn named(&mut self, column: &Entry<'_>, role: bool) -> Read<()> {
         let twice = format!("columns.{}.role", column.key);
         if let (true, At::Flag(_), Some(At::Flag(_))) =
             (role, &column.node.at, self.provenance.exactly(&twice))
         {
-            return Err(column.refuse(Error::job(format!("column `{}` is given two roles", column.key))));
+            return Err(
+                column.refuse(Error::job(format!("column `{}` is given two roles", column.key)))
+            );
         }
         match self.columns.iter_mut().find(|(name, ..)| name == column.key) {
             Some((_, _, known)) => *known |= role,
             None => self.columns.push((column.key.to_owned(), column.node.at.clone(), role)),
         }
         let path = format!("columns.{}", column.key);
-        if let (At::Flag(_), true) = (&column.node.at, role || self.provenance.exactly(&path).is_none()) {
+        if let (At::Flag(_), true) =
+            (&column.node.at, role || self.provenance.exactly(&path).is_none())
+        {
             self.provenance.put(&path, column.node.at.clone());
         }
         Ok(())
     }
 
-    /// The whole job, if nothing is missing and nothing contradicts anything.
+    /// Returns the complete job, if nothing is missing or contradictory.
     pub fn finish(mut self) -> Result<JobFile, JobError> {
         self.check(true).map_err(|refused| self.provenance.refused(refused))?;
         Ok(JobFile { job: self.job, provenance: self.provenance, notes: self.notes })
     }
 
-    /// The same for a release that is judged, which is not to be written anywhere.
+    /// Returns the complete job for a release to be judged, which needs no output.
     pub fn finish_judging(mut self) -> Result<JobFile, JobError> {
         self.check(false).map_err(|refused| self.provenance.refused(refused))?;
         Ok(JobFile { job: self.job, provenance: self.provenance, notes: self.notes })
     }
 }
 
-/// `marital.status = "quasi"` is a table within a table to TOML; whoever writes it means a column.
-fn refuse_dotted(column: &Entry<'_>, table: &Table<'_>) -> Read<()> {
+/// Refuses `marital.status = "quasi"`: TOML reads it as a nested table, but the author means a
+/// column.
+fn refuse_dotted(column: &Entry<'_>, table: &TomlTable<'_>) -> Read<()> {
     let keys = || Section::Columns.keys().map(|key| key.name);
     let is_column = |entry: &&Entry<'_>| match &entry.node.given {
         _ if near_miss(entry.key, keys()).is_some() => false,
@@ -399,9 +455,12 @@ fn refuse_dotted(column: &Entry<'_>, table: &Table<'_>) -> Read<()> {
     };
     match table.entries().iter().find(is_column) {
         Some(entry) if column.is_dotted() => {
-            let error = Error::job(format!("unknown key `{}` in the column `{}`", entry.key, column.key));
+            let error =
+                Error::job(format!("unknown key `{}` in the column `{}`", entry.key, column.key));
             let name = format!("{}.{}", column.key, entry.key);
-            Err(entry.refuse_key(error.help(format!("a column name with a dot needs quotes: \"{name}\""))))
+            Err(entry.refuse_key(
+                error.help(format!("a column name with a dot needs quotes: \"{name}\"")),
+            ))
         }
         _ => Ok(()),
     }

@@ -1,48 +1,49 @@
-//! The table `[external]`: people of another table, for k-join-anonymity.
+//! The section `[external]`: a table of further people, for k-join-anonymity.
 
 use std::path::PathBuf;
 
 use super::{Batches, Table};
 
-/// Whose people stand beside those of the table, and how.
+/// The external table and its treatment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExternalJob {
-    /// The files, which may be patterns.
+    /// The paths of the files; glob patterns are allowed.
     pub paths: Vec<PathBuf>,
-    /// The table itself, if it is in memory and not in files.
+    /// The table in memory, if it is not in files.
     pub memory: Option<Batches>,
-    /// The column that names a person, in both tables.
+    /// The column that identifies a person, in both tables.
     pub id: String,
-    /// How the join is grouped.
+    /// The grouping method of the join.
     pub method: JoinMethod,
-    /// Which values count if the tables do not agree about a person.
+    /// The values that are used if the tables disagree about a person.
     pub on_conflict: OnConflict,
-    /// Whether surplus external people are left out.
+    /// Whether surplus external people are removed.
     pub trim: Trim,
-    /// The second table of the release, with the sensitive values, if not beside the first.
+    /// The path of the release's second table, with the sensitive values. `None`: next to the
+    /// first.
     pub sensitive: Option<PathBuf>,
-    /// Where the private audit table goes, if one is wanted.
+    /// The path of the private audit table, if one is wanted.
     pub audit: Option<PathBuf>,
 }
 
 impl ExternalJob {
-    /// The table alone.
+    /// Returns the external table as a table.
     pub fn table(&self) -> Table {
         Table { paths: self.paths.clone(), memory: self.memory.clone(), ..Table::default() }
     }
 
-    /// Whether there is a table.
+    /// Returns whether there is a table.
     pub fn is_given(&self) -> bool {
         !self.paths.is_empty() || self.memory.is_some()
     }
 }
 
-/// How the join of microdata and external table is grouped.
+/// The grouping method of the join of microdata and external table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum JoinMethod {
-    /// As it is.
+    /// All people at once.
     Direct,
-    /// The microdata first, then each group among the external people in its box.
+    /// The microdata first, then each group with the external people in its box.
     #[default]
     Refinement,
 }
@@ -53,7 +54,7 @@ impl JoinMethod {
         [("direct", JoinMethod::Direct), ("refinement", JoinMethod::Refinement)];
 }
 
-/// Which values count if the tables do not agree about a person.
+/// The values that are used if the tables disagree about a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnConflict {
     /// Those of the microdata.
@@ -61,23 +62,26 @@ pub enum OnConflict {
     Microdata,
     /// Those of the external table.
     External,
-    /// It is an error.
+    /// A disagreement is an error.
     Error,
 }
 
 impl OnConflict {
     /// The names in a job file.
-    pub const ALL: [(&'static str, OnConflict); 3] =
-        [("table", OnConflict::Microdata), ("external", OnConflict::External), ("error", OnConflict::Error)];
+    pub const ALL: [(&'static str, OnConflict); 3] = [
+        ("table", OnConflict::Microdata),
+        ("external", OnConflict::External),
+        ("error", OnConflict::Error),
+    ];
 }
 
-/// Whether surplus external people are left out.
+/// Whether surplus external people are removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trim {
-    /// They stay.
+    /// They are kept.
     #[default]
     Off,
-    /// They leave where that makes a box shrink most.
+    /// They are removed where that shrinks a box most.
     Greedy,
 }
 

@@ -1,5 +1,5 @@
-//! A value as somebody gave it: in a job file, where it has a kind and a place, or as a word of the command line. What
-//! reads it asks for a text, a number or a table and does not mind which of the two it was.
+//! Values of a job file, with type and place, or of the command line, as words. The readers of keys
+//! ask for a text, a number or a table and need not know the source.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::files;
 
-/// Where something was said.
+/// The place of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum At {
     /// In these bytes of the job file.
@@ -22,26 +22,26 @@ pub(super) enum At {
     Flag(String),
 }
 
-/// A value and where it was given.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) given: Given,
     pub(super) at: At,
 }
 
-/// What a job file or a command line can hold.
+/// A value of a job file or a command line.
 #[derive(Clone, Debug)]
 pub(super) enum Given {
-    /// A word of the command line, which may mean a text, a number, or yes and no.
+    /// A word of the command line: a text, a number or a boolean.
     Word(OsString),
     Text(String),
-    /// A whole number as written, and its radix.
+    /// A whole number in its notation, and its radix.
     Whole(String, u32),
     Real(String),
     Flag(bool),
     Date,
     List(Vec<Node>),
-    /// The fields in the order written.
+    /// The fields in their order in the file.
     Table(Vec<Field>),
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Field {
 }
 
 impl Node {
-    /// A word of the command line.
+    /// Creates a word of the command line.
     pub(super) fn word(word: impl AsRef<OsStr>, at: &At) -> Node {
         Node { given: Given::Word(word.as_ref().to_owned()), at: at.clone() }
     }
@@ -63,12 +63,15 @@ impl Node {
         Node { given: Given::List(items.into_iter().collect()), at: at.clone() }
     }
 
-    pub(super) fn table<K: Into<String>>(fields: impl IntoIterator<Item = (K, Node)>, at: &At) -> Node {
+    pub(super) fn table<K: Into<String>>(
+        fields: impl IntoIterator<Item = (K, Node)>,
+        at: &At,
+    ) -> Node {
         let field = |(key, node): (K, Node)| Field { key: key.into(), at: at.clone(), node };
         Node { given: Given::Table(fields.into_iter().map(field).collect()), at: at.clone() }
     }
 
-    /// A value that a program gives.
+    /// Creates a value from a program's JSON.
     pub(super) fn of_json(value: &Json, at: &At) -> Node {
         let given = match value {
             Json::Null => Given::Text(String::new()),
@@ -76,7 +79,9 @@ impl Node {
             Json::Number(n) if n.is_f64() => Given::Real(n.to_string()),
             Json::Number(n) => Given::Whole(n.to_string(), 10),
             Json::String(text) => Given::Text(text.clone()),
-            Json::Array(items) => return Node::list(items.iter().map(|item| Node::of_json(item, at)), at),
+            Json::Array(items) => {
+                return Node::list(items.iter().map(|item| Node::of_json(item, at)), at);
+            }
             Json::Object(map) => {
                 return Node::table(
                     map.iter().map(|(key, value)| (key.clone(), Node::of_json(value, at))),
@@ -87,16 +92,21 @@ impl Node {
         Node { given, at: at.clone() }
     }
 
-    /// A table of TOML. `at` says where its bytes are.
-    pub(super) fn of_toml(table: &DeTable<'_>, span: Range<usize>, at: &dyn Fn(Range<usize>) -> At) -> Node {
+    /// Converts a TOML table. `at` maps byte ranges to places.
+    pub(super) fn of_toml(
+        table: &DeTable<'_>,
+        span: Range<usize>,
+        at: &dyn Fn(Range<usize>) -> At,
+    ) -> Node {
         let mut entries: Vec<_> = table.iter().collect();
-        // The parser sorts by name; what people wrote first comes first here.
+        // The parser sorts by name. This restores the order of the file.
         entries.sort_by_key(|(key, _)| key.span().start);
-        let field = |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| Field {
-            key: key.get_ref().to_string(),
-            at: at(key.span()),
-            node: Node::of_value(value, at),
-        };
+        let field =
+            |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| Field {
+                key: key.get_ref().to_string(),
+                at: at(key.span()),
+                node: Node::of_value(value, at),
+            };
         Node { given: Given::Table(entries.into_iter().map(field).collect()), at: at(span) }
     }
 
@@ -107,13 +117,15 @@ impl Node {
             DeValue::Float(x) => Given::Real(x.as_str().to_owned()),
             DeValue::Boolean(flag) => Given::Flag(*flag),
             DeValue::Datetime(_) => Given::Date,
-            DeValue::Array(items) => Given::List(items.iter().map(|item| Node::of_value(item, at)).collect()),
+            DeValue::Array(items) => {
+                Given::List(items.iter().map(|item| Node::of_value(item, at)).collect())
+            }
             DeValue::Table(table) => return Node::of_toml(table, value.span(), at),
         };
         Node { given, at: at(value.span()) }
     }
 
-    /// What TOML says in the place of a value, if the text is a list or a table.
+    /// Parses a text as an inline TOML list or table, if it is one.
     pub(super) fn inline(text: &str, at: &At) -> Option<Node> {
         if !text.starts_with(['[', '{']) {
             return None;
@@ -127,7 +139,7 @@ impl Node {
     }
 }
 
-/// What is wrong, and where.
+/// An error and its place.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) error: Error,
@@ -136,10 +148,10 @@ pub(super) struct Refused {
 
 pub(super) type Read<T> = Result<T, Refused>;
 
-/// A table: of the whole file, below a header, in braces, or put together from words.
-pub(super) struct Table<'a> {
+/// A TOML table: the whole file, below a header, in braces, or assembled from words.
+pub(super) struct TomlTable<'a> {
     path: String,
-    /// As it is called in messages, `[columns.zip]`.
+    /// Its name in messages, `[columns.zip]`.
     title: String,
     at: &'a At,
     entries: Vec<Entry<'a>>,
@@ -152,18 +164,18 @@ pub(super) struct Entry<'a> {
     pub(super) key: &'a str,
     /// The keys that lead here, joined by dots.
     pub(super) path: String,
-    /// As it is called in messages, `` `k` ``.
+    /// Its name in messages, `` `k` ``.
     name: String,
-    /// The keys that lead here as a table header would spell them.
+    /// The keys that lead here, in the notation of a table header.
     header: String,
     pub(super) key_at: &'a At,
     pub(super) node: &'a Node,
-    /// What relative paths are relative to.
+    /// The base of relative paths.
     pub(super) base: &'a Path,
 }
 
-impl<'a> Table<'a> {
-    fn new(fields: &'a [Field], above: &Entry<'a>) -> Table<'a> {
+impl<'a> TomlTable<'a> {
+    fn new(fields: &'a [Field], above: &Entry<'a>) -> TomlTable<'a> {
         let below = |above: &str, key: &str| match above {
             "" => key.to_owned(),
             _ => format!("{above}.{key}"),
@@ -178,10 +190,15 @@ impl<'a> Table<'a> {
             base: above.base,
         };
         let entries = fields.iter().map(entry).collect();
-        Table { path: above.path.clone(), title: format!("[{}]", above.header), at: &above.node.at, entries }
+        TomlTable {
+            path: above.path.clone(),
+            title: format!("[{}]", above.header),
+            at: &above.node.at,
+            entries,
+        }
     }
 
-    /// The entries in the order written.
+    /// Returns the entries in the order of the file.
     pub(super) fn entries(&self) -> &[Entry<'a>] {
         &self.entries
     }
@@ -190,10 +207,12 @@ impl<'a> Table<'a> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// The entry that must be there; `example` is how it could look.
+    /// Returns a required entry; `example` is shown if it is absent.
     pub(super) fn need(&self, key: &str, example: &str) -> Read<&Entry<'a>> {
         self.get(key).ok_or_else(|| {
-            self.refuse(Error::job(format!("{} needs `{key}`", self.title)).help(format!("add {example}")))
+            self.refuse(
+                Error::job(format!("{} needs `{key}`", self.title)).help(format!("add {example}")),
+            )
         })
     }
 
@@ -205,26 +224,30 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// The error about a key that nobody knows.
-    pub(super) fn unknown<'b>(&self, entry: &Entry<'_>, known: impl IntoIterator<Item = &'b str>) -> Refused {
+    /// Returns the error about an unknown key.
+    pub(super) fn unknown<'b>(
+        &self,
+        entry: &Entry<'_>,
+        known: impl IntoIterator<Item = &'b str>,
+    ) -> Refused {
         let error = Error::job(format!("unknown key `{}` in {}", entry.key, self.title));
         entry.refuse_key(error.help_near(entry.key, known))
     }
 
-    /// An error about the table as a whole.
+    /// Returns an error about the table as a whole.
     pub(super) fn refuse(&self, error: Error) -> Refused {
         Refused { error: error.at(self.path.as_str()), at: self.at.clone() }
     }
 }
 
 impl<'a> Entry<'a> {
-    /// The whole of a file, or of what flags say.
+    /// Creates the root of a job file or of the flags.
     pub(super) fn root(node: &'a Node, base: &'a Path) -> Entry<'a> {
         let (path, name, header) = (String::new(), String::new(), String::new());
         Entry { key: "", path, name, header, key_at: &node.at, node, base }
     }
 
-    /// The same entry with another value.
+    /// Returns the entry with another value.
     pub(super) fn with<'b>(&self, node: &'b Node) -> Entry<'b>
     where
         'a: 'b,
@@ -232,22 +255,23 @@ impl<'a> Entry<'a> {
         Entry { node, ..self.clone() }
     }
 
-    /// Whether it is a table only because a longer key leads through it, as `a` is in `a.b = 1` and in `[a.b]`.
+    /// Returns whether it is a table only because a longer key contains it, like `a` in `a.b = 1`
+    /// and in `[a.b]`.
     pub(super) fn is_dotted(&self) -> bool {
         self.node.at == *self.key_at
     }
 
-    /// An error about the value.
+    /// Returns an error about the value.
     pub(super) fn refuse(&self, error: Error) -> Refused {
         Refused { error: error.at(self.path.as_str()), at: self.node.at.clone() }
     }
 
-    /// An error about the key.
+    /// Returns an error about the key.
     pub(super) fn refuse_key(&self, error: Error) -> Refused {
         Refused { error: error.at(self.path.as_str()), at: self.key_at.clone() }
     }
 
-    /// The error about a value that is of another kind than it must be.
+    /// Returns the error about a value of the wrong type.
     pub(super) fn must_be(&self, kind: &str) -> Refused {
         let not = match &self.node.given {
             Given::Word(word) => return self.cannot_be(&word.to_string_lossy(), kind),
@@ -262,19 +286,19 @@ impl<'a> Entry<'a> {
         self.refuse(Error::job(format!("{} must be {kind}, not {not}", self.name)))
     }
 
-    /// The error about a value of the right kind that is not among those it may be.
+    /// Returns the error about a value of the right type that is not allowed.
     pub(super) fn cannot_be(&self, value: &str, takes: &str) -> Refused {
         self.refuse(Error::job(format!("{} cannot be `{value}`: it takes {takes}", self.name)))
     }
 
-    pub(super) fn table(&self, kind: &str) -> Read<Table<'a>> {
+    pub(super) fn table(&self, kind: &str) -> Read<TomlTable<'a>> {
         match &self.node.given {
-            Given::Table(fields) => Ok(Table::new(fields, self)),
+            Given::Table(fields) => Ok(TomlTable::new(fields, self)),
             _ => Err(self.must_be(kind)),
         }
     }
 
-    /// The items, if it is a list.
+    /// Returns the items, if it is a list.
     pub(super) fn items(&self) -> Option<Vec<Entry<'a>>> {
         let Given::List(items) = &self.node.given else { return None };
         let item = |(i, node): (usize, &'a Node)| Entry {
@@ -288,7 +312,7 @@ impl<'a> Entry<'a> {
         Some(items.iter().enumerate().map(item).collect())
     }
 
-    /// The text, if it is one.
+    /// Returns the text, if it is one.
     pub(super) fn as_str(&self) -> Option<&'a str> {
         match &self.node.given {
             Given::Text(text) => Some(text),
@@ -301,7 +325,7 @@ impl<'a> Entry<'a> {
         self.as_str().ok_or_else(|| self.must_be("a string"))
     }
 
-    /// A text or a list of them.
+    /// Reads a text or a list of texts.
     pub(super) fn texts(&self) -> Read<Vec<String>> {
         match self.items() {
             Some(items) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
@@ -321,15 +345,17 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// One of the words.
+    /// Reads one of the words.
     pub(super) fn choice<T: Copy>(&self, words: &[(&str, T)]) -> Read<T> {
         let known = words.iter().map(|(word, _)| *word);
         let takes = one_of(&known.clone().collect::<Vec<_>>());
         let given = self.as_str().ok_or_else(|| self.must_be(&takes))?;
-        words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning).ok_or_else(|| {
-            let Refused { error, at } = self.cannot_be(given, &takes);
-            Refused { error: error.help_near(given, known), at }
-        })
+        words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning).ok_or_else(
+            || {
+                let Refused { error, at } = self.cannot_be(given, &takes);
+                Refused { error: error.help_near(given, known), at }
+            },
+        )
     }
 
     pub(super) fn flag(&self) -> Read<bool> {
@@ -340,7 +366,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The file it names.
+    /// Reads the path of a file.
     pub(super) fn path(&self) -> Read<PathBuf> {
         if let Some(address) = self.address()? {
             return Ok(address);
@@ -356,11 +382,13 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The files it names, or the patterns.
+    /// Reads paths or glob patterns.
     pub(super) fn paths(&self) -> Read<Vec<PathBuf>> {
         let paths = match self.items() {
             Some(items) => items.iter().map(Entry::pattern).collect::<Read<Vec<_>>>()?,
-            None if matches!(self.node.given, Given::Text(_) | Given::Word(_)) => vec![self.pattern()?],
+            None if matches!(self.node.given, Given::Text(_) | Given::Word(_)) => {
+                vec![self.pattern()?]
+            }
             None => return Err(self.must_be("a string or a list of strings")),
         };
         match paths.is_empty() || paths.iter().any(|path| path.as_os_str().is_empty()) {
@@ -369,7 +397,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The address of a database, which is relative to nothing.
+    /// Returns the address of a database, if it is one. Addresses are never relative.
     fn address(&self) -> Read<Option<PathBuf>> {
         let path = match &self.node.given {
             Given::Word(word) => PathBuf::from(word),
@@ -378,7 +406,7 @@ impl<'a> Entry<'a> {
         if !is_database(&path) {
             return Ok(None);
         }
-        // Whoever is told where a password is must not be shown it.
+        // The error has no place in the file: a quoted line could show a password.
         check_address(&path).map_err(|error| Refused { error, at: At::Flag(String::new()) })?;
         Ok(Some(path))
     }
@@ -419,7 +447,7 @@ impl<'a> Entry<'a> {
         items.iter().map(Entry::number).collect()
     }
 
-    /// A whole number, at least this.
+    /// Reads a whole number of at least `least`.
     pub(super) fn count(&self, least: u64) -> Read<u64> {
         let takes = format!("a whole number, {least} or more");
         let n = match &self.node.given {
@@ -451,7 +479,8 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// A parameter of a model or an algorithm, whose kind is checked by whoever declares it. A word is of the kind declared.
+    /// Reads a parameter of a model or an algorithm. Its declaration checks the type later. A word
+    /// is parsed as the declared type.
     pub(super) fn param(&self, kind: ParamKind) -> Read<Value> {
         Ok(match &self.node.given {
             Given::Word(_) => Value::from_word(self.text()?, kind),
@@ -473,7 +502,7 @@ pub(super) fn one_of(words: &[&str]) -> String {
     }
 }
 
-/// A key as TOML spells it.
+/// Quotes a key for TOML if necessary.
 fn quoted(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("{key:?}") }

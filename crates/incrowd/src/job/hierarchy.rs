@@ -1,4 +1,5 @@
-//! The ways to write a hierarchy: as a table of the job file, or in short as a word, `mask`, `intervals:5`, `cuts:18,30,65`.
+//! The notations of a hierarchy: a table of the job file, or a short form such as `mask`,
+//! `intervals:5`, `cuts:18,30,65`.
 
 use std::path::Path;
 
@@ -16,22 +17,25 @@ use super::given::{At, Entry, Given, Node, Read, Refused, one_of};
 
 const FORMS: [&str; 10] =
     ["file", "mask", "intervals", "cuts", "dates", "bands", "tree", "mdr", "known", "columns"];
-const FROM: [(&str, From); 2] = [("right", From::Right), ("left", From::Left)];
+/// The end of a code that is masked first.
+pub(crate) const FROM: [(&str, From); 2] = [("right", From::Right), ("left", From::Left)];
 
-/// How a hierarchy is written in short.
-pub const SHORT: &str = "A file, mask[:left[,CHAR]], intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]], cuts:18,30,65, \
+/// The short forms of hierarchies.
+pub const SHORT: &str = "A file, mask[:left[,CHAR]], \
+                         intervals:WIDTH[,LEVELS[,FACTOR[,ORIGIN]]], cuts:18,30,65, \
                          dates[:month,year], bands, ages, a classification such as icd10, \
                          columns:DISTRICT,REGION, mdr[:LOW,HIGH], or a table as in a job file";
 
-/// Reads a hierarchy file: a tree if its name ends in `.toml`, else ARX-style lines `leaf;level1;…;root`.
+/// Reads a hierarchy file: a tree if its extension is `.toml`, otherwise ARX-style lines
+/// `leaf;level1;…;root`.
 pub fn hierarchy_from_path(path: &Path) -> Result<HierarchySpec> {
     let name = path.display().to_string();
-    let text = files::read_text(path)
+    let text = files::read_text(path, most_bytes(path))
         .map_err(|why| Error::input(format!("hierarchy `{name}` cannot be read: {why}")))?;
     from_text(path, name, text)
 }
 
-/// Reads a hierarchy written in [short](SHORT).
+/// Parses the [short form](SHORT) of a hierarchy.
 pub fn hierarchy_from_word(word: &str) -> Result<HierarchySpec> {
     let at = At::Flag(String::new());
     let node = Node::inline(word, &at).unwrap_or_else(|| Node::word(word, &at));
@@ -40,38 +44,59 @@ pub fn hierarchy_from_word(word: &str) -> Result<HierarchySpec> {
     read(&Entry::root(&node, Path::new(""))).map_err(|refused| refused.error)
 }
 
+/// Returns whether a file contains a tree, by its extension.
+fn is_tree(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
+/// Returns the maximum size of a hierarchy file.
+fn most_bytes(path: &Path) -> u64 {
+    if is_tree(path) {
+        incrowd_engine::MOST_TOML_BYTES
+    } else {
+        incrowd_engine::MOST_HIERARCHY_BYTES
+    }
+}
+
 fn from_text(path: &Path, name: String, text: String) -> Result<HierarchySpec> {
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+    if is_tree(path) {
         Tree::parse(&name, &text).map(HierarchySpec::Nested)
     } else {
         Ok(HierarchySpec::Arx { name, text })
     }
 }
 
-/// The value of `hierarchy`.
+/// Reads the value of `hierarchy`.
 pub(super) fn hierarchy(entry: &Entry<'_>) -> Read<HierarchySpec> {
     if let Some(word) = entry.as_str() {
         return match short(word, &entry.node.at) {
             Some(node) => hierarchy(&entry.with(&node)).map_err(|Refused { error, at }| {
-                let error =
-                    if error.advice().is_none() { error.help(format!("it takes {SHORT}")) } else { error };
+                let error = if error.advice().is_none() {
+                    error.help(format!("it takes {SHORT}"))
+                } else {
+                    error
+                };
                 Refused { error, at }
             }),
             None => file(entry),
         };
     }
-    let table = entry
-        .table("the path of a file, \"dates\", \"mdr\" or a table such as { intervals = { width = 5 } }")?;
+    let table = entry.table(
+        "the path of a file, \"dates\", \"mdr\" or a table such as { intervals = { width = 5 } }",
+    )?;
     table.only(&FORMS)?;
     let form = match table.entries() {
         [form] => form,
         [] => {
-            let error = Error::job("the hierarchy is empty").help(format!("it takes {}", one_of(&FORMS)));
+            let error =
+                Error::job("the hierarchy is empty").help(format!("it takes {}", one_of(&FORMS)));
             return Err(table.refuse(error));
         }
         [first, second, ..] => {
-            let error =
-                Error::job(format!("a hierarchy cannot have both `{}` and `{}`", first.key, second.key));
+            let error = Error::job(format!(
+                "a hierarchy cannot have both `{}` and `{}`",
+                first.key, second.key
+            ));
             return Err(second.refuse_key(error));
         }
     };
@@ -81,27 +106,32 @@ pub(super) fn hierarchy(entry: &Entry<'_>) -> Read<HierarchySpec> {
         "intervals" => intervals(form).map(HierarchySpec::Intervals),
         "cuts" => cuts(form).map(HierarchySpec::Intervals),
         "dates" => dates(form).map(HierarchySpec::Dates),
-        "bands" => {
-            form.table("an empty table, as in { bands = {} }")?.only(&[]).map(|()| HierarchySpec::Bands)
-        }
+        "bands" => form
+            .table("an empty table, as in { bands = {} }")?
+            .only(&[])
+            .map(|()| HierarchySpec::Bands),
         "known" => known(form),
-        "columns" => {
-            Columns::new(form.texts()?).map(HierarchySpec::Columns).map_err(|error| form.refuse(error))
-        }
+        "columns" => Columns::new(form.texts()?)
+            .map(HierarchySpec::Columns)
+            .map_err(|error| form.refuse(error)),
         "mdr" => mdr(form).map(HierarchySpec::Mdr),
         _ => tree(form).map(HierarchySpec::Nested),
     }
 }
 
-/// The table that a short form stands for; none if it is the name of a file.
+/// Returns the table for a short form; `None` if the text is the name of a file.
 fn short(text: &str, at: &At) -> Option<Node> {
     let (form, rest) = text.split_once(':').unwrap_or((text, ""));
-    let list = |text: &str, by: char| Node::list(text.split(by).map(|word| Node::word(word.trim(), at)), at);
-    // `left,#` and `from=left,char=#` alike; several values of one key are parted by `|`.
+    let list = |text: &str, by: char| {
+        Node::list(text.split(by).map(|word| Node::word(word.trim(), at)), at)
+    };
+    // `left,#` and `from=left,char=#` are equivalent; several values of one key are separated by
+    // `|`.
     let fields = |places: &[&str]| {
         let field = |(i, piece): (usize, &str)| {
             let place = || (places.get(i).map_or(piece, |place| place).to_owned(), piece);
-            let (key, value) = piece.split_once('=').map_or_else(place, |(k, v)| (k.trim().to_owned(), v));
+            let (key, value) =
+                piece.split_once('=').map_or_else(place, |(k, v)| (k.trim().to_owned(), v));
             let many = value.contains('|') || key == "factors";
             (key, if many { list(value, '|') } else { Node::word(value.trim(), at) })
         };
@@ -111,13 +141,19 @@ fn short(text: &str, at: &At) -> Option<Node> {
         "file" if !rest.is_empty() => Node::word(rest, at),
         "mask" => fields(&["from", "char"]),
         "intervals" => fields(&["width", "levels", "factor", "origin"]),
-        "cuts" if rest.contains('/') => Node::list(rest.split('/').map(|level| list(level, ',')), at),
+        "cuts" if rest.contains('/') => {
+            Node::list(rest.split('/').map(|level| list(level, ',')), at)
+        }
         "cuts" => list(rest, ','),
-        "dates" if rest.is_empty() => Node::list(Step::ALL.iter().map(|(name, _)| Node::word(name, at)), at),
+        "dates" if rest.is_empty() => {
+            Node::list(Step::ALL.iter().map(|(name, _)| Node::word(name, at)), at)
+        }
         "dates" => list(rest, ','),
         "bands" if rest.is_empty() => fields(&[]),
         "columns" if !rest.is_empty() => list(rest, ','),
-        "ages" if rest.is_empty() => return Some(Node::table([("known", Node::word(form, at))], at)),
+        "ages" if rest.is_empty() => {
+            return Some(Node::table([("known", Node::word(form, at))], at));
+        }
         _ if rest.is_empty() && Known::named(form).is_some() => {
             return Some(Node::table([("known", Node::word(form, at))], at));
         }
@@ -130,13 +166,15 @@ fn short(text: &str, at: &At) -> Option<Node> {
     Some(Node::table([(form, value)], at))
 }
 
-/// Ages in five and ten years and in four stages of life, as censuses count them: each level keeps some cuts of the one below.
+/// Returns age classes of five and ten years and four stages of life, as in censuses. Each level
+/// keeps some cuts of the one below.
 fn ages() -> Result<Intervals> {
-    let every = |from: u32, step: usize| (from..=85).step_by(step).map(f64::from).collect::<Vec<f64>>();
+    let every =
+        |from: u32, step: usize| (from..=85).step_by(step).map(f64::from).collect::<Vec<f64>>();
     Intervals::cuts(vec![every(5, 5), every(5, 10), vec![15.0, 25.0, 65.0]])
 }
 
-/// A classification by its name.
+/// Reads the name of a classification.
 fn known(entry: &Entry<'_>) -> Read<HierarchySpec> {
     let name = entry.text()?;
     if name == "ages" {
@@ -150,13 +188,14 @@ fn known(entry: &Entry<'_>) -> Read<HierarchySpec> {
 
 fn file(entry: &Entry<'_>) -> Read<HierarchySpec> {
     let path = entry.path()?;
-    let text = files::read_text(&path).map_err(|why| {
+    let text = files::read_text(&path, most_bytes(&path)).map_err(|why| {
         let written = entry.as_str().unwrap_or_default();
         let error = Error::input(format!("hierarchy `{written}` cannot be read: {why}"));
         entry.refuse(match entry.node.at {
-            At::File(_) => {
-                error.help(format!("looked for `{}`: paths are relative to the job file", path.display()))
-            }
+            At::File(_) => error.help(format!(
+                "looked for `{}`: paths are relative to the job file",
+                path.display()
+            )),
             At::Flag(_) => error,
         })
     })?;
@@ -182,15 +221,16 @@ fn intervals(entry: &Entry<'_>) -> Read<Intervals> {
     Intervals::fixed(width, origin, levels, factor).map_err(|error| entry.refuse(error))
 }
 
-/// A whole number from 0 on.
+/// Reads a whole number of at least 0.
 fn small(entry: &Entry<'_>) -> Read<u32> {
     let n = entry.count(0)?;
     u32::try_from(n).map_err(|_| entry.cannot_be(&n.to_string(), "a smaller number"))
 }
 
 fn cuts(entry: &Entry<'_>) -> Read<Intervals> {
-    let items =
-        entry.items().ok_or_else(|| entry.must_be("a list of numbers, or one such list per level"))?;
+    let items = entry
+        .items()
+        .ok_or_else(|| entry.must_be("a list of numbers, or one such list per level"))?;
     let levels = if items.iter().any(|item| matches!(item.node.given, Given::List(_))) {
         items.iter().map(Entry::numbers).collect::<Read<_>>()?
     } else {
@@ -200,7 +240,8 @@ fn cuts(entry: &Entry<'_>) -> Read<Intervals> {
 }
 
 fn dates(entry: &Entry<'_>) -> Read<Dates> {
-    let items = entry.items().ok_or_else(|| entry.must_be("a list such as [\"month\", \"year\"]"))?;
+    let items =
+        entry.items().ok_or_else(|| entry.must_be("a list such as [\"month\", \"year\"]"))?;
     let steps = items.iter().map(|item| item.choice(&Step::ALL)).collect::<Read<_>>()?;
     Dates::new(steps).map_err(|error| entry.refuse(error))
 }
@@ -216,12 +257,13 @@ fn mdr(entry: &Entry<'_>) -> Read<Mdr> {
             None => return Err(entry.must_be("a list such as [1, 2, 4]")),
         },
     };
-    let quantile = table.get("quantile").map_or(Ok(Quantile::Cuts), |entry| entry.choice(&Quantile::ALL))?;
+    let quantile =
+        table.get("quantile").map_or(Ok(Quantile::Cuts), |entry| entry.choice(&Quantile::ALL))?;
     let base_width = table.get("base_width").map(Entry::number).transpose()?;
     Mdr::new(outliers, factors, quantile, base_width).map_err(|error| entry.refuse(error))
 }
 
-/// `"2sigma"`, `"none"`, or two bounds: numbers, or dates as text.
+/// Reads `"2sigma"`, `"none"`, or two bounds: numbers, or dates as text.
 fn outliers(entry: &Entry<'_>) -> Read<Outliers> {
     let words = [("2sigma", Outliers::TwoSigma), ("none", Outliers::None)];
     let Some(items) = entry.items() else { return entry.choice(&words) };
@@ -241,12 +283,12 @@ fn tree(entry: &Entry<'_>) -> Read<Tree> {
     for child in table.entries() {
         tree.insert(child.key.to_owned(), plain(child)?);
     }
-    // The core takes a tree for a file of its own; here it is the job that is wrong.
+    // The core treats a tree as a file of its own; here the error is in the job.
     let column = entry.path.trim_start_matches("columns.").trim_end_matches(".hierarchy.tree");
     Tree::from_table(column, &tree).map_err(|error| entry.refuse(Error::job(error.message())))
 }
 
-/// The value without its places.
+/// Converts the value to TOML, without places.
 fn plain(entry: &Entry<'_>) -> Read<toml::Value> {
     match &entry.node.given {
         Given::Text(text) => Ok(toml::Value::String(text.clone())),
@@ -273,7 +315,8 @@ mod tests {
 
     fn of(hierarchy: &str, base: &Path) -> Result<HierarchySpec, JobError> {
         let text = format!("[columns]\nx = {{ role = \"quasi\", hierarchy = {hierarchy} }}");
-        parse("job.toml", &text, base).map(|mut file| file.job.column_mut("x").spec.hierarchy.take().unwrap())
+        parse("job.toml", &text, base)
+            .map(|mut file| file.job.column_mut("x").spec.hierarchy.take().unwrap())
     }
 
     fn spec(hierarchy: &str) -> HierarchySpec {
@@ -281,19 +324,30 @@ mod tests {
     }
 
     #[test]
-    fn every_form_means_what_it_says() {
+    fn every_form_has_its_meaning() {
         use HierarchySpec::{Dates as D, Intervals as I, Mask as M};
-        let fixed =
-            |width, origin, levels, factor| I(Intervals::fixed(width, origin, levels, factor).unwrap());
-        let cuts =
-            |levels: &[&[f64]]| I(Intervals::cuts(levels.iter().map(|l| l.to_vec()).collect()).unwrap());
+        let fixed = |width, origin, levels, factor| {
+            I(Intervals::fixed(width, origin, levels, factor).unwrap())
+        };
+        let cuts = |levels: &[&[f64]]| {
+            I(Intervals::cuts(levels.iter().map(|l| l.to_vec()).collect()).unwrap())
+        };
         for (written, meant) in [
             ("\"dates\"", D(Dates::all())),
-            ("{ dates = [\"month\", \"year\"] }", D(Dates::new(vec![Step::Month, Step::Year]).unwrap())),
+            (
+                "{ dates = [\"month\", \"year\"] }",
+                D(Dates::new(vec![Step::Month, Step::Year]).unwrap()),
+            ),
             ("{ mask = {} }", M(Mask { char: '*', from: From::Right })),
-            ("{ mask = { char = \"#\", from = \"left\" } }", M(Mask { char: '#', from: From::Left })),
+            (
+                "{ mask = { char = \"#\", from = \"left\" } }",
+                M(Mask { char: '#', from: From::Left }),
+            ),
             ("{ intervals = { width = 5 } }", fixed(5.0, 0.0, 3, 2)),
-            ("{ intervals = { width = 2.5, levels = 4, factor = 3, origin = -1 } }", fixed(2.5, -1.0, 4, 3)),
+            (
+                "{ intervals = { width = 2.5, levels = 4, factor = 3, origin = -1 } }",
+                fixed(2.5, -1.0, 4, 3),
+            ),
             ("{ cuts = [18, 30.5] }", cuts(&[&[18.0, 30.5]])),
             ("\"mdr\"", HierarchySpec::Mdr(Mdr::default())),
             ("\"bands\"", HierarchySpec::Bands),
@@ -302,19 +356,24 @@ mod tests {
             ("\"ages\"", I(ages().unwrap())),
             (
                 "{ columns = [\"district\", \"region\"] }",
-                HierarchySpec::Columns(Columns::new(vec!["district".into(), "region".into()]).unwrap()),
+                HierarchySpec::Columns(
+                    Columns::new(vec!["district".into(), "region".into()]).unwrap(),
+                ),
             ),
             ("{ mdr = {} }", HierarchySpec::Mdr(Mdr::default())),
             (
-                "{ mdr = { outliers = [22, 62], factors = [1, 4], quantile = \"chunk\", base_width = 2 } }",
+                "{ mdr = { outliers = [22, 62], factors = [1, 4], quantile = \"chunk\", \
+                 base_width = 2 } }",
                 HierarchySpec::Mdr(
-                    Mdr::new(Outliers::Bounds(22.0, 62.0), vec![1, 4], Quantile::Chunk, Some(2.0)).unwrap(),
+                    Mdr::new(Outliers::Bounds(22.0, 62.0), vec![1, 4], Quantile::Chunk, Some(2.0))
+                        .unwrap(),
                 ),
             ),
             (
                 "{ mdr = { outliers = [\"1970-01-02\", \"1970-01-12\"] } }",
                 HierarchySpec::Mdr(
-                    Mdr::new(Outliers::Bounds(1.0, 11.0), vec![1, 2, 4], Quantile::Cuts, None).unwrap(),
+                    Mdr::new(Outliers::Bounds(1.0, 11.0), vec![1, 2, 4], Quantile::Cuts, None)
+                        .unwrap(),
                 ),
             ),
             ("{ cuts = [[18, 30, 65], [18, 65]] }", cuts(&[&[18.0, 30.0, 65.0], &[18.0, 65.0]])),
@@ -331,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_beside_the_job_file() {
+    fn files_are_relative_to_the_job_file() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a.csv"), "1;*\n").unwrap();
         std::fs::write(dir.path().join("dates"), "1;*\n").unwrap();
@@ -360,7 +419,12 @@ mod tests {
                 "columns.x.hierarchy",
                 "hierarchy `none.csv` cannot be read: there is no such file",
             ),
-            ("{ file = \"latin\" }", "\"latin\"", "columns.x.hierarchy.file", "it is not UTF-8 text"),
+            (
+                "{ file = \"latin\" }",
+                "\"latin\"",
+                "columns.x.hierarchy.file",
+                "it is not UTF-8 text",
+            ),
             ("\"c.toml\"", "\"c.toml\"", "columns.x.hierarchy", "c.toml` is not TOML"),
         ] {
             let JobError { error, place, .. } = of(written, dir.path()).unwrap_err();
@@ -370,40 +434,75 @@ mod tests {
             assert_eq!((&place.text[place.span.clone()], error.key()), (shown, Some(key)));
         }
         let error = hierarchy_from_path(Path::new("no/such.csv")).unwrap_err();
-        assert_eq!(error.message(), "hierarchy `no/such.csv` cannot be read: there is no such file");
+        assert_eq!(
+            error.message(),
+            "hierarchy `no/such.csv` cannot be read: there is no such file"
+        );
     }
 
     #[test]
-    fn refuses_what_is_no_hierarchy() {
+    fn invalid_hierarchies_are_refused() {
         for (written, shown, says) in [
-            ("true", "true", "`hierarchy` must be the path of a file, \"dates\", \"mdr\" or a table"),
+            (
+                "true",
+                "true",
+                "`hierarchy` must be the path of a file, \"dates\", \"mdr\" or a table",
+            ),
             ("{}", "{}", "the hierarchy is empty"),
             ("{ mask = {}, cuts = [1] }", "cuts", "cannot have both `mask` and `cuts`"),
             ("{ mask = true }", "true", "`mask` must be a table such as"),
-            ("{ mask = { char = \"**\" } }", "\"**\"", "`char` cannot be `**`: it takes a single character"),
+            (
+                "{ mask = { char = \"**\" } }",
+                "\"**\"",
+                "`char` cannot be `**`: it takes a single character",
+            ),
             (
                 "{ intervals = { levels = 2 } }",
                 "{ levels = 2 }",
                 "[columns.x.hierarchy.intervals] needs `width`",
             ),
             ("{ intervals = { width = 0 } }", "{ width = 0 }", "must be a number above 0"),
-            ("{ intervals = { width = 1, levels = -1 } }", "-1", "`levels` cannot be `-1`: it takes a whole"),
-            ("{ intervals = { width = 1, levels = 2.0 } }", "2.0", "`levels` must be a whole number"),
+            (
+                "{ intervals = { width = 1, levels = -1 } }",
+                "-1",
+                "`levels` cannot be `-1`: it takes a whole",
+            ),
+            (
+                "{ intervals = { width = 1, levels = 2.0 } }",
+                "2.0",
+                "`levels` must be a whole number",
+            ),
             ("{ cuts = 5 }", "5", "`cuts` must be a list of numbers, or one such list per level"),
-            ("{ cuts = [[1, 2], 3] }", "3", "an item of `cuts` must be a list of numbers, not a whole"),
+            (
+                "{ cuts = [[1, 2], 3] }",
+                "3",
+                "an item of `cuts` must be a list of numbers, not a whole",
+            ),
             ("{ cuts = [] }", "[]", "`cuts` needs at least one list"),
             ("{ cuts = [2, 1] }", "[2, 1]", "must ascend"),
             ("{ mdr = { outliers = 3 } }", "3", "`outliers` must be"),
             ("{ mdr = { outliers = [3, 2] } }", "{ outliers = [3, 2] }", "the lower one first"),
             ("{ mdr = { outliers = [1] } }", "[1]", "two bounds such as [20, 60]"),
-            ("{ mdr = { factors = [2, 3] } }", "{ factors = [2, 3] }", "each a multiple of the one before"),
+            (
+                "{ mdr = { factors = [2, 3] } }",
+                "{ factors = [2, 3] }",
+                "each a multiple of the one before",
+            ),
             ("{ mdr = { factors = 2 } }", "2", "a list such as [1, 2, 4]"),
             ("{ mdr = { base_width = -1 } }", "{ base_width = -1 }", "must be a number above 0"),
             ("{ mdr = { width = 1 } }", "width", "width"),
             ("{ dates = \"year\" }", "\"year\"", "`dates` must be a list such as"),
-            ("{ dates = [\"year\", \"month\"] }", "[\"year\", \"month\"]", "date levels must ascend"),
+            (
+                "{ dates = [\"year\", \"month\"] }",
+                "[\"year\", \"month\"]",
+                "date levels must ascend",
+            ),
             ("{ tree = [\"a\"] }", "[\"a\"]", "`tree` must be a table such as"),
-            ("{ tree = { A = [1], B = [1] } }", "{ A = [1], B = [1] }", "hierarchy `x` lists a value twice"),
+            (
+                "{ tree = { A = [1], B = [1] } }",
+                "{ A = [1], B = [1] }",
+                "hierarchy `x` lists a value twice",
+            ),
             ("{ tree = { A = [1.5] } }", "1.5", "an item of `A` must be a string, a whole number"),
         ] {
             let JobError { error, place, .. } = of(written, Path::new("")).unwrap_err();

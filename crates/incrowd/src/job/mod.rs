@@ -1,14 +1,16 @@
-//! What somebody asks for: a table, the roles of its columns, promises and an algorithm.
+//! The job: an input table, the roles of its columns, privacy models and an algorithm.
 //!
-//! A [`Job`] is written as a TOML file, which [`read`] and [`parse`] understand, put together from a file and flags by a
-//! [`JobBuilder`], or filled in by a program. [`keys`] lists everything that can be said. Spelling and types are checked, and
-//! the [`Provenance`] of every key is kept, so that errors found later can tell it too. Whether models and algorithms of these
-//! names exist, and take these parameters, is for their lists to say.
+//! A [`Job`] is read from a TOML file by [`read`] or [`parse`], assembled from a file and flags by
+//! a [`JobBuilder`], or filled in by a program. [`keys`] lists every key. This module checks
+//! spelling and types, and keeps the [`Provenance`] of every key for later error messages. It does
+//! not check whether models and algorithms of the given names exist and accept the given
+//! parameters: their own lists do that.
 
 mod arguments;
 mod builder;
 mod external;
 mod files;
+mod flag_values;
 mod given;
 mod hierarchy;
 pub mod keys;
@@ -16,17 +18,19 @@ pub mod keys;
 mod page;
 mod provenance;
 mod quotable;
+mod spelling;
 #[cfg(test)]
 mod tests;
 mod whole;
-mod words;
 
-pub use arguments::{argument_name, main_param, promise_name};
+pub use arguments::{argument_name, main_param, model_argument};
 pub use builder::{JobBuilder, JobFile, parse, read};
 pub use external::{ExternalJob, JoinMethod, OnConflict, Trim};
+pub(crate) use hierarchy::FROM;
 pub use hierarchy::{SHORT as SHORT_HIERARCHIES, hierarchy_from_path, hierarchy_from_word};
 pub use provenance::{JobError, Origin, Place, Provenance};
-pub use whole::beside;
+pub use spelling::{toml_key, toml_string};
+pub use whole::next_to;
 
 use std::path::PathBuf;
 
@@ -36,89 +40,97 @@ use incrowd_core::{ColumnSpec, HierarchySpec, Value};
 pub use incrowd_engine::{Batches, Encoding, Order};
 pub use incrowd_recode::ungrouped::Suppressed;
 
-/// Everything a job file can say.
+/// All settings of a job file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
-    /// Where the table is and how to read it.
+    /// The input table and how to read it.
     pub input: Input,
-    /// Where the release goes.
+    /// The place and form of the release.
     pub output: Option<Output>,
-    /// The columns that were named, in the order written.
+    /// The named columns, in the order of the file.
     pub columns: Vec<(String, ColumnJob)>,
-    /// The promises; all must hold.
+    /// The privacy models; all must hold.
     pub models: Vec<ModelJob>,
-    /// How the release is made.
+    /// The algorithm and its parameters.
     pub algorithm: AlgorithmJob,
-    /// The people the table is a sample of, for models and attacks that ask.
+    /// The population from which the table is a sample, for models and attacks that need it.
     pub population: Option<PopulationJob>,
-    /// People of another table who stand beside those of the table: the release is then k-join-anonymous.
+    /// An external table with further people. With it the release is k-join-anonymous.
     pub external: Option<ExternalJob>,
-    /// What is withheld before anything else, because a sensitive value is too frequent.
+    /// Suppression before the algorithm runs, for sensitive values that are too frequent.
     pub suppression: Option<SuppressionJob>,
-    /// What a comparison sweeps. Making a release needs none.
+    /// The configurations of a comparison. Ignored when a release is made.
     pub compare: Option<CompareJob>,
-    /// The file the job was read from, if it was: no output may take its place.
+    /// The file the job was read from, if any. No output may overwrite it.
     pub file: Option<PathBuf>,
 }
 
 impl Job {
-    /// A job about the table in this file.
+    /// Creates a job for the table in this file.
     pub fn of_file(path: impl Into<PathBuf>) -> Job {
         let mut job = Job::default();
         job.input.paths = vec![path.into()];
         job
     }
 
-    /// A job about a table in memory.
+    /// Creates a job for a table in memory.
     pub fn of_batches(table: Batches) -> Job {
         let mut job = Job::default();
         job.input.memory = Some(table);
         job
     }
 
-    /// The job with these columns as quasi-identifiers.
+    /// Makes these columns quasi-identifiers.
     #[must_use]
     pub fn quasi<'a>(self, columns: impl IntoIterator<Item = &'a str>) -> Job {
         self.with_role(columns, RoleName::Quasi)
     }
 
-    /// The job with these columns as sensitive ones.
+    /// Makes these columns sensitive.
     #[must_use]
     pub fn sensitive<'a>(self, columns: impl IntoIterator<Item = &'a str>) -> Job {
         self.with_role(columns, RoleName::Sensitive)
     }
 
-    /// The job with these columns in a role.
+    /// Gives these columns a role.
     #[must_use]
-    pub fn with_role<'a>(mut self, columns: impl IntoIterator<Item = &'a str>, role: RoleName) -> Job {
+    pub fn with_role<'a>(
+        mut self,
+        columns: impl IntoIterator<Item = &'a str>,
+        role: RoleName,
+    ) -> Job {
         columns.into_iter().for_each(|column| self.set_role(column, role));
         self
     }
 
-    /// The job that says of these columns, which are published as they are, that nobody else can know their values.
+    /// Declares that an adversary cannot know the values of these unmodified columns.
     #[must_use]
     pub fn unlinkable<'a>(mut self, columns: impl IntoIterator<Item = &'a str>) -> Job {
         columns.into_iter().for_each(|column| self.column_mut(column).linkable = Some(false));
         self
     }
 
-    /// The job with a hierarchy for a column.
+    /// Sets the hierarchy of a column.
     #[must_use]
     pub fn hierarchy(mut self, column: &str, hierarchy: HierarchySpec) -> Job {
         self.column_mut(column).spec.hierarchy = Some(hierarchy);
         self
     }
 
-    /// The job that promises k-anonymity too.
+    /// Adds the model k-anonymity.
     #[must_use]
     pub fn k(self, k: u32) -> Job {
         self.model("k-anonymity", [("k", Value::Integer(i64::from(k)))])
     }
 
-    /// The job that promises a model too.
+    /// Adds a privacy model.
     #[must_use]
-    pub fn model<'a>(mut self, name: &str, params: impl IntoIterator<Item = (&'a str, Value)>) -> Job {
-        self.promise(name, params);
+    pub fn model<'a>(
+        mut self,
+        name: &str,
+        params: impl IntoIterator<Item = (&'a str, Value)>,
+    ) -> Job {
+        self.add_model(name, params);
         self
     }
 
@@ -129,7 +141,7 @@ impl Job {
         self
     }
 
-    /// The roles of the columns and how missing values are read.
+    /// Returns the roles of the columns and the treatment of missing values.
     pub fn roles(&self) -> Roles {
         Roles {
             columns: self.columns.clone(),
@@ -138,7 +150,8 @@ impl Job {
         }
     }
 
-    /// The column of that name, added as one to [drop](RoleName::Drop) if the job does not name it yet.
+    /// Returns the column of that name. If the job does not name it yet, it is added with the role
+    /// [`drop`](RoleName::Drop).
     pub fn column_mut(&mut self, name: &str) -> &mut ColumnJob {
         let at = self.columns.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
             self.columns.push((name.to_owned(), ColumnJob::default()));
@@ -149,7 +162,7 @@ impl Job {
 }
 
 impl Job {
-    /// The column of that name, if the job names it.
+    /// Returns the column of that name, if the job names it.
     pub fn column(&self, name: &str) -> Option<&ColumnJob> {
         self.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column)
     }
@@ -159,13 +172,17 @@ impl Job {
         self.column_mut(column).role = role;
     }
 
-    /// Adds a promise.
-    pub fn promise<'a>(&mut self, name: &str, params: impl IntoIterator<Item = (&'a str, Value)>) {
+    /// Adds a privacy model.
+    pub fn add_model<'a>(
+        &mut self,
+        name: &str,
+        params: impl IntoIterator<Item = (&'a str, Value)>,
+    ) {
         let params = params.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         self.models.push(ModelJob { name: name.to_owned(), params });
     }
 
-    /// Says where the release goes.
+    /// Sets the path of the release.
     pub fn write_to(&mut self, path: impl Into<PathBuf>) {
         let path = path.into();
         match &mut self.output {
@@ -178,19 +195,19 @@ impl Job {
 /// A table and how it is read: files, or batches in memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The files, which may be patterns.
+    /// The paths of the files; glob patterns are allowed.
     pub paths: Vec<PathBuf>,
-    /// The table itself, if it is in memory.
+    /// The table in memory, if it is not in files.
     pub memory: Option<Batches>,
-    /// What separates the cells of a csv file, if that is not to be guessed.
+    /// The delimiter of a CSV file. `None`: detected.
     pub delimiter: Option<u8>,
-    /// The name of its format, if that is not to be told from the file's first bytes.
+    /// The name of the file format. `None`: detected from the first bytes.
     pub format: Option<String>,
-    /// How the characters of a csv file are written, if that is not to be told from its first bytes.
+    /// The character encoding of a CSV file. `None`: detected from the first bytes.
     pub encoding: Option<Encoding>,
-    /// What stands before the fractions of its numbers, if that is not to be told from its cells.
+    /// The decimal mark of numbers. `None`: detected from the cells.
     pub decimal: Option<DecimalMark>,
-    /// The sheet of an Excel file that has several.
+    /// The sheet of an Excel file with several sheets.
     pub sheet: Option<String>,
 }
 
@@ -201,80 +218,83 @@ impl From<PathBuf> for Table {
 }
 
 impl Table {
-    /// The table in one file.
+    /// Returns the table in one file.
     pub fn file(path: impl Into<PathBuf>) -> Table {
         Table { paths: vec![path.into()], ..Table::default() }
     }
 
-    /// A table in memory.
+    /// Returns a table in memory.
     pub fn in_memory(table: Batches) -> Table {
         Table { memory: Some(table), ..Table::default() }
     }
 }
 
-/// The roles of columns, and how missing values are read.
+/// The roles of columns and the treatment of missing values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roles {
-    /// The columns that were named, in the order written.
+    /// The named columns, in the order of the file.
     pub columns: Vec<(String, ColumnJob)>,
     /// The texts that count as missing.
     pub missing: Vec<String>,
-    /// What becomes of records with a missing value.
+    /// The treatment of records with a missing value.
     pub on_missing: OnMissing,
 }
 
 impl Roles {
-    /// The column of that name, if it is named.
+    /// Returns the column of that name, if it is named.
     pub fn column(&self, name: &str) -> Option<&ColumnJob> {
         self.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column)
     }
 
-    /// The names of the columns in a role.
+    /// Returns the names of the columns with this role.
     pub fn named(&self, role: RoleName) -> Vec<&str> {
         self.columns.iter().filter(|(_, c)| c.role == role).map(|(name, _)| name.as_str()).collect()
     }
 }
 
-/// The word for a meaning in a list of words.
+/// Returns the word that a word list assigns to a meaning.
 pub(crate) fn word<T: PartialEq>(words: &[(&'static str, T)], meaning: T) -> &'static str {
     words.iter().find(|(_, known)| *known == meaning).map_or("", |(word, _)| word)
 }
 
-/// The table `[input]`.
+/// The section `[input]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
-    /// The files, which may be patterns such as `part-*.csv`. Empty if the job leaves them to the command line.
+    /// The paths of the files; glob patterns such as `part-*.csv` are allowed. Empty if the command
+    /// line gives them.
     pub paths: Vec<PathBuf>,
-    /// The table itself, if it is in memory and not in files.
+    /// The table in memory, if it is not in files.
     pub memory: Option<Batches>,
     /// The texts that count as missing.
     pub missing: Vec<String>,
-    /// What becomes of records with a missing value.
+    /// The treatment of records with a missing value.
     pub on_missing: OnMissing,
-    /// What becomes of columns the job does not name.
+    /// The role of columns that the job does not name.
     pub default_role: DefaultRole,
-    /// What separates the cells of a csv file, if that is not to be guessed.
+    /// The delimiter of a CSV file. `None`: detected.
     pub delimiter: Option<u8>,
-    /// The name of its format, if that is not to be told from the file's first bytes.
+    /// The name of the file format. `None`: detected from the first bytes.
     pub format: Option<String>,
-    /// How the characters of a csv file are written, if that is not to be told from its first bytes.
+    /// The character encoding of a CSV file. `None`: detected from the first bytes.
     pub encoding: Option<Encoding>,
-    /// What stands before the fractions of its numbers, if that is not to be told from its cells.
+    /// The decimal mark of numbers. `None`: detected from the cells.
     pub decimal: Option<DecimalMark>,
-    /// The sheet of an Excel file that has several.
+    /// The sheet of an Excel file with several sheets.
     pub sheet: Option<String>,
-    /// The table, if `paths` is a database and does not name it. A job that was read has it there.
+    /// The database table, if `paths` is a database address without one. Parsing a job moves it
+    /// into `paths`.
     pub table: Option<String>,
-    /// The query whose answer is read in place of a table, likewise.
+    /// The query that replaces a table. Parsing a job moves it into `paths`.
     pub query: Option<String>,
-    /// The column that says whose record it is. Then every promise counts persons.
+    /// The column that identifies the person of a record. With it every model counts persons.
     pub person: Option<String>,
-    /// The column that says how many people of the population a record stands for. It is not published.
+    /// The column of sampling weights: the number of people of the population that a record
+    /// represents. It is not published.
     pub weight: Option<String>,
 }
 
 impl Input {
-    /// The table without what is said of its missing values.
+    /// Returns the table without the treatment of missing values.
     pub fn table(&self) -> Table {
         Table {
             paths: self.paths.clone(),
@@ -287,7 +307,7 @@ impl Input {
         }
     }
 
-    /// What the table is called in a report.
+    /// Returns the name of the table in a report.
     pub(crate) fn name(&self) -> Option<String> {
         let memory = self.memory.as_ref().map(|batches| batches.name().to_owned());
         memory.or_else(|| self.paths.first().map(|path| crate::manifest::file_name(path)))
@@ -315,7 +335,7 @@ impl Default for Input {
     }
 }
 
-/// What becomes of records with a missing value.
+/// The treatment of records with a missing value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnMissing {
     /// They are not published.
@@ -327,16 +347,17 @@ pub enum OnMissing {
 
 impl OnMissing {
     /// The names in a job file.
-    pub const ALL: [(&'static str, OnMissing); 2] = [("drop", OnMissing::Drop), ("keep", OnMissing::Keep)];
+    pub const ALL: [(&'static str, OnMissing); 2] =
+        [("drop", OnMissing::Drop), ("keep", OnMissing::Keep)];
 }
 
-/// What becomes of columns the job does not name.
+/// The role of columns that the job does not name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DefaultRole {
     /// They are not published.
     #[default]
     Drop,
-    /// They are published as they are.
+    /// They are published unchanged.
     Passthrough,
 }
 
@@ -346,48 +367,51 @@ impl DefaultRole {
         [("drop", DefaultRole::Drop), ("passthrough", DefaultRole::Passthrough)];
 }
 
-/// The table `[output]`.
+/// The section `[output]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
-    /// The release; its extension tells the format.
+    /// The path of the release. Its extension determines the format.
     pub path: PathBuf,
-    /// The table, if `path` is a database and does not name it. A job that was read has it there.
+    /// The database table, if `path` is a database address without one. Parsing a job moves it into
+    /// `path`.
     pub table: Option<String>,
-    /// The manifest, if not beside the release.
+    /// The path of the manifest. `None`: next to the release.
     pub manifest: Option<PathBuf>,
+    /// Whether the output may overwrite files that are not releases of incrowd.
+    pub replace: bool,
     /// The order of the records.
     pub order: Order,
-    /// The page about the release that may be published, if one is wanted.
+    /// The path of the public report, if one is wanted.
     pub report: Option<PathBuf>,
-    /// The page about the release that is for the data owner only, if one is wanted.
+    /// The path of the report for the data owner, if one is wanted.
     pub owner_report: Option<PathBuf>,
-    /// Whether cells of text are written so that no spreadsheet takes them for formulas.
+    /// Whether text cells are escaped so that no spreadsheet evaluates them as formulas.
     pub csv_safe: bool,
-    /// The key the manifest is signed with, if it shall be; made if it is not there.
+    /// The key file that signs the manifest, if it is to be signed. It is created if absent.
     pub sign: Option<PathBuf>,
-    /// What is published of sampling weights.
+    /// The published form of sampling weights.
     pub publish_weight: PublishWeight,
-    /// The name of its format, if it goes to standard output, of which no name tells it.
+    /// The name of the format of a release on standard output, which has no extension.
     pub format: Option<String>,
-    /// What separates the cells of text, if not what separates those of the input.
+    /// The delimiter of text. `None`: that of the input.
     pub delimiter: Option<u8>,
-    /// What stands before the fractions of numbers in text, if not what does in the input.
+    /// The decimal mark of numbers in text. `None`: that of the input.
     pub decimal: Option<DecimalMark>,
-    /// How a missing value that is kept is written in text, if not as in the input.
+    /// The text for a kept missing value. `None`: that of the input.
     pub missing: Option<String>,
-    /// How ranges of numbers are published.
+    /// The published form of numeric ranges.
     pub numbers: Numbers,
-    /// How sets are published in formats that have lists.
+    /// The published form of sets, in formats that have lists.
     pub sets: Sets,
 }
 
-/// What is published of sampling weights.
+/// The published form of sampling weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PublishWeight {
-    /// Nothing.
+    /// Not published.
     #[default]
     No,
-    /// The mean of each group, in a column with the name of the weight.
+    /// The mean of each group, in a column with the name of the weight column.
     GroupMean,
 }
 
@@ -397,7 +421,7 @@ impl PublishWeight {
         [("no", PublishWeight::No), ("group-mean", PublishWeight::GroupMean)];
 }
 
-/// How ranges of numbers are published.
+/// The published form of numeric ranges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbers {
     /// As text, `[20, 40]`.
@@ -415,7 +439,7 @@ impl Numbers {
         [("range", Numbers::Range), ("low-high", Numbers::LowHigh), ("mean", Numbers::Mean)];
 }
 
-/// How sets are published in formats that have lists.
+/// The published form of sets, in formats that have lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sets {
     /// As text, `{Mexico, Peru}`.
@@ -433,31 +457,31 @@ impl Sets {
 /// An entry of `[columns]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnJob {
-    /// What the column is to the release.
+    /// The role of the column.
     pub role: RoleName,
-    /// How it may be generalized, if the role is [`RoleName::Quasi`]; of a sensitive column kind and hierarchy say how its
-    /// values relate to each other.
+    /// The generalization of a quasi-identifier. In a sensitive column, kind and hierarchy define
+    /// the order or distance of its values.
     pub spec: ColumnSpec,
     /// The categories of a sensitive column, most sensitive first.
     pub categories: Option<Categories>,
-    /// What is published of a sensitive column, if not what its models suggest.
+    /// The published form of a sensitive column. `None`: as its models suggest.
     pub publish: Option<Publish>,
-    /// `Some(false)` if nobody else can know the values of a column that is published as it is.
+    /// `Some(false)` if an adversary cannot know the values of this unmodified column.
     pub linkable: Option<bool>,
-    /// The share of its cells that may be missing, where single cells are left out.
+    /// The maximum share of missing cells, where single cells are suppressed.
     pub max_missing: Option<f64>,
 }
 
-/// The roles by name; [`incrowd_core::Role`] is what they become.
+/// The names of roles; [`incrowd_core::Role`] is the complete definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RoleName {
-    /// Names a person.
+    /// Identifies a person.
     Identifier,
-    /// Could be linked with other sources.
+    /// Can be linked with other sources.
     Quasi,
-    /// Must not be learned about a person.
+    /// Must not be inferred about a person.
     Sensitive,
-    /// Published as it is.
+    /// Published unchanged.
     Passthrough,
     /// Not published.
     #[default]
@@ -480,42 +504,43 @@ impl RoleName {
 pub struct ModelJob {
     /// The model's name.
     pub name: String,
-    /// Its parameters as given, in the order written.
+    /// The given parameters, in the order of the file.
     pub params: Vec<(String, Value)>,
 }
 
-/// The table `[population]`: microdata with the quasi-identifiers of the people the table is a sample of.
+/// The section `[population]`: microdata with the quasi-identifiers of the population from which
+/// the table is a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PopulationJob {
-    /// The files, which may be patterns.
+    /// The paths of the files; glob patterns are allowed.
     pub paths: Vec<PathBuf>,
-    /// The table itself, if it is in memory and not in files.
+    /// The table in memory, if it is not in files.
     pub memory: Option<Batches>,
 }
 
 impl PopulationJob {
-    /// The table alone.
+    /// Returns the population as a table.
     pub fn table(&self) -> Table {
         Table { paths: self.paths.clone(), memory: self.memory.clone(), ..Table::default() }
     }
 }
 
-/// The table `[algorithm]`.
+/// The section `[algorithm]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlgorithmJob {
     /// The algorithm's name.
     pub name: String,
-    /// Its parameters as given, in the order written.
+    /// The given parameters, in the order of the file.
     pub params: Vec<(String, Value)>,
-    /// The share of records that may be suppressed, from 0 to 1.
+    /// The maximum share of suppressed records, from 0 to 1.
     pub suppression_limit: f64,
     /// How suppressed records are published.
     pub suppressed: Suppressed,
-    /// What becomes of a cell that says too much.
+    /// The protection of cells that reveal too much.
     pub cells: Cells,
-    /// What a missing cell matches.
+    /// The values that a missing cell matches.
     pub missing_cells: MissingCells,
-    /// Whether the owner is told how little any release could lose.
+    /// Whether the owner's report contains a lower bound of the loss of any release.
     pub bound: bool,
 }
 
@@ -533,15 +558,15 @@ impl Default for AlgorithmJob {
     }
 }
 
-/// What becomes of a cell that says too much.
+/// The protection of cells that reveal too much.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cells {
-    /// It is published as something more general.
+    /// They are generalized.
     #[default]
     Generalize,
-    /// It is missing; the others are published as they are.
+    /// They are suppressed; all other cells are published unchanged.
     Suppress,
-    /// Columns are generalized to a level and single cells are missing, whichever costs less.
+    /// Columns are generalized to a level and single cells are suppressed, whichever costs less.
     Both,
 }
 
@@ -551,36 +576,37 @@ impl Cells {
         [("generalize", Cells::Generalize), ("suppress", Cells::Suppress), ("both", Cells::Both)];
 }
 
-/// The table `[suppression]`.
+/// The section `[suppression]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SuppressionJob {
     /// The method's name.
     pub name: String,
-    /// Its parameters as given, in the order written.
+    /// The given parameters, in the order of the file.
     pub params: Vec<(String, Value)>,
-    /// The file of the secret key, if not that in the user's configuration directory. The ledger lies beside it.
+    /// The file of the secret key. `None`: the one in the user's configuration directory. The
+    /// ledger is stored next to it.
     pub key: Option<PathBuf>,
-    /// A stated seed instead of the key. The release is then stamped as a test.
+    /// A fixed seed in place of the key. The release is then marked as a test.
     pub seed: Option<u64>,
-    /// Whether a second release of the same table is made all the same, and logged.
+    /// Whether a second release of the same table is allowed. It is logged.
     pub again: bool,
 }
 
-/// The table `[compare]`: what is tried in all combinations. What is empty has its usual values.
+/// The section `[compare]`: all combinations of these lists are tried. An empty list has a default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompareJob {
-    /// Algorithms, `NAME:OPTION=VALUE,…`; values parted by `|` are tried one after the other.
+    /// Algorithms, `NAME:OPTION=VALUE,…`; values separated by `|` are tried one after the other.
     pub algorithms: Vec<String>,
     /// Values of k.
     pub k: Vec<u64>,
-    /// Models, written alike; those joined by `+` must all hold.
+    /// Models in the same syntax; models joined by `+` must all hold.
     pub models: Vec<String>,
-    /// Shares of the records that may be suppressed.
+    /// Maximum shares of suppressed records.
     pub suppression_limits: Vec<f64>,
-    /// The metric that counts as the loss, if not `ncp`.
+    /// The metric used as the loss. `None`: `ncp`.
     pub loss: Option<String>,
-    /// Where the results go.
+    /// The directory of the results.
     pub dir: Option<PathBuf>,
-    /// How many configurations run at a time; 0 for as many as there are cores.
+    /// The number of configurations that run at the same time; 0: one per core.
     pub threads: usize,
 }

@@ -1,6 +1,7 @@
-//! `docs/job-file.md` is made of the list of keys and of `job-file.md` beside this file, which has the prose. A line
-//! `{{keys input}}` stands for the keys of a table, `{{options mondrian}}` for the parameters on a card.
-//! `INCROWD_UPDATE_DOCS=1 cargo test -p incrowd --lib page` writes the page.
+//! Generates `docs/job-file.md` from the list of keys and the template `job-file.md` in this
+//! directory. A line `{{keys input}}` is replaced by the keys of a section, `{{options mondrian}}`
+//! by the parameters on a card. `INCROWD_UPDATE_DOCS=1 cargo test -p incrowd --lib page` writes the
+//! page.
 
 use std::path::Path;
 
@@ -9,7 +10,9 @@ use incrowd_core::{Param, ParamKind};
 use super::keys::{Flag, Form, Key, Kind, Section};
 
 fn page() -> String {
-    let line = |line: &str| match line.strip_prefix("{{").and_then(|l| l.strip_suffix("}}")?.split_once(' '))
+    let line = |line: &str| match line
+        .strip_prefix("{{")
+        .and_then(|l| l.strip_suffix("}}")?.split_once(' '))
     {
         Some(("keys", name)) => keys(Section::ALL.iter().find(|(n, _)| *n == name).expect(name).1),
         Some(("options", name)) => options(name),
@@ -21,7 +24,12 @@ fn page() -> String {
 fn keys(section: Section) -> String {
     let row = |key: &Key| {
         let flags = key.flags.iter().map(flag).collect::<Vec<_>>().join(", ");
-        format!("| `{}` | {flags} | {} | {} |\n", key.name, default(key), meaning(key).replace('|', "\\|"))
+        format!(
+            "| `{}` | {flags} | {} | {} |\n",
+            key.name,
+            default(key),
+            meaning(key).replace('|', "\\|")
+        )
     };
     let rows: String = section.keys().map(row).collect();
     format!("| key | flag | default | meaning |\n|---|---|---|---|\n{rows}")
@@ -38,9 +46,12 @@ fn flag(flag: &Flag) -> String {
 
 fn default(key: &Key) -> String {
     let shown = |word: &&str| match key.kind {
-        Kind::Share | Kind::Shares | Kind::Number | Kind::Count(_) | Kind::Counts(_) | Kind::Flag => {
-            (*word).to_owned()
-        }
+        Kind::Share
+        | Kind::Shares
+        | Kind::Number
+        | Kind::Count(_)
+        | Kind::Counts(_)
+        | Kind::Flag => (*word).to_owned(),
         _ => format!("\"{word}\""),
     };
     let words: Vec<String> = key.default.iter().map(shown).collect();
@@ -66,7 +77,8 @@ fn meaning(key: &Key) -> String {
 
 fn options(name: &str) -> String {
     let sections = [Section::Algorithm, Section::Suppression, Section::Models];
-    let params = sections.into_iter().map(|section| section.params(name)).find(|params| !params.is_empty());
+    let params =
+        sections.into_iter().map(|section| section.params(name)).find(|params| !params.is_empty());
     let row = |param: &Param| {
         let default = match param.default {
             None => "must be given".to_owned(),
@@ -76,19 +88,23 @@ fn options(name: &str) -> String {
         };
         let words = match param.kind {
             ParamKind::Choice(words) => {
-                format!(" ({})", words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", "))
+                format!(
+                    " ({})",
+                    words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ")
+                )
             }
             _ => String::new(),
         };
         let about = format!("{}{words}", param.about);
         format!("| `{}` | {default} | {} |\n", param.name, about.replace('|', "\\|"))
     };
-    let rows: String = params.unwrap_or_else(|| panic!("there is no {name}")).iter().map(row).collect();
+    let rows: String =
+        params.unwrap_or_else(|| panic!("there is no {name}")).iter().map(row).collect();
     format!("| option | default | meaning |\n|---|---|---|\n{rows}")
 }
 
 #[test]
-fn the_page_about_job_files_says_what_the_list_of_keys_says() {
+fn the_page_about_job_files_is_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/job-file.md");
     if std::env::var_os("INCROWD_UPDATE_DOCS").is_some() {
         std::fs::write(&path, page()).unwrap();

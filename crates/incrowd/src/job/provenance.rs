@@ -1,4 +1,4 @@
-//! Where the values of a job come from: the bytes of a job file, a flag, or nowhere, which means the default.
+//! The sources of the values of a job: the bytes of a job file, a flag, or the default.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,18 +8,18 @@ use incrowd_core::Error;
 
 use super::given::{At, Field, Given, Node, Refused};
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A line of the job file, counted from 1.
     Line(usize),
     /// A flag or argument, such as `-k`.
     Flag(String),
-    /// Nobody said anything.
+    /// The default; the value was not given.
     Default,
 }
 
-/// Where every value of a job comes from.
+/// The sources of all values of a job.
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     /// The name of the job file, for messages; empty if there is none.
@@ -34,10 +34,12 @@ impl Provenance {
         Provenance { name: name.to_owned(), text: text.to_owned(), places: BTreeMap::new() }
     }
 
-    /// Notes the place of everything below a node. The path of a name with a dot may be that of another key too, as of a
-    /// column `a.role` beside a column `a`; the first one keeps it.
+    /// Stores the places of everything below a node. A name with a dot can have the path of another
+    /// key, for example a column `a.role` and the role of a column `a`. The first one keeps the
+    /// path.
     pub(super) fn collect(&mut self, node: &Node, path: &str) {
-        let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+        let below =
+            |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
         match &node.given {
             Given::Table(fields) => {
                 for field in fields {
@@ -56,32 +58,35 @@ impl Provenance {
         }
     }
 
-    /// Key and value if they fit on a line, else the key.
+    /// Returns the place of key and value if they are on one line, otherwise that of the key.
     fn entry_place(&self, field: &Field) -> At {
-        let (At::File(key), At::File(value)) = (&field.at, &field.node.at) else { return field.at.clone() };
+        let (At::File(key), At::File(value)) = (&field.at, &field.node.at) else {
+            return field.at.clone();
+        };
         let whole = key.start.min(value.start)..key.end.max(value.end);
         let one_line = self.text.get(whole.clone()).is_some_and(|entry| !entry.contains('\n'));
         At::File(if one_line { whole } else { key.clone() })
     }
 
-    /// Says that `key` was given elsewhere.
+    /// Stores another place for `key`.
     pub(super) fn put(&mut self, key: &str, at: At) {
         self.places.insert(key.to_owned(), at);
     }
 
-    /// Says that what the file has at `key` and below it no longer counts.
+    /// Removes the places of `key` and everything below it.
     pub(super) fn forget(&mut self, key: &str) {
         let below = format!("{key}.");
         self.places.retain(|path, _| path != key && !path.starts_with(&below));
     }
 
-    /// Says that an item of a list is gone, after which `left` are left: those behind it move up.
+    /// Removes an item of a list, after which `left` items remain. Later items move up.
     pub(super) fn forget_item(&mut self, list: &str, item: usize, left: usize) {
         self.forget(&format!("{list}.{item}"));
         for item in item..left {
             let (from, to) = (format!("{list}.{}", item + 1), format!("{list}.{item}"));
             let is_below = |path: &str| path == from || path.starts_with(&format!("{from}."));
-            let moved: Vec<String> = self.places.keys().filter(|path| is_below(path)).cloned().collect();
+            let moved: Vec<String> =
+                self.places.keys().filter(|path| is_below(path)).cloned().collect();
             for path in moved {
                 if let Some(at) = self.places.remove(&path) {
                     self.places.insert(format!("{to}{}", &path[from.len()..]), at);
@@ -90,13 +95,14 @@ impl Provenance {
         }
     }
 
-    /// Where exactly this key was given.
+    /// Returns the place of exactly this key.
     pub(super) fn exactly(&self, key: &str) -> Option<&At> {
         self.places.get(key)
     }
 
-    /// Where `key`, for example `columns.zip.hierarchy` or `models.0.k`, was given. A key that was not is looked for where
-    /// it would have to be: `models.0.k` in `models.0`, and that in `models`.
+    /// Returns the place of `key`, for example `columns.zip.hierarchy` or `models.0.k`. If it was
+    /// not given, returns the place of the closest parent: for `models.0.k` that of `models.0`,
+    /// then of `models`.
     fn find(&self, key: &str) -> Option<&At> {
         let mut key = key;
         loop {
@@ -107,7 +113,7 @@ impl Provenance {
         }
     }
 
-    /// Where the value of a key comes from; if nobody gave it, that of the part it lies in does not count.
+    /// Returns the source of the value of a key. The sources of its parents do not count.
     pub fn of(&self, key: &str) -> Origin {
         match self.places.get(key) {
             Some(At::File(span)) => Origin::Line(self.place(span.clone()).line_and_column().0),
@@ -116,9 +122,9 @@ impl Provenance {
         }
     }
 
-    /// The bytes of the job file that say `key`: key and value if they fit on a line, else the key; of a table its header.
-    /// A key that is not in the file is looked for where it would have to be. A dot in a column's name is written like any
-    /// other.
+    /// Returns the bytes of the job file for `key`: key and value if they are on one line,
+    /// otherwise the key; for a table its header. If the key is not in the file, returns those of
+    /// its closest parent. A dot in a column's name is not escaped.
     pub fn span(&self, key: &str) -> Option<Range<usize>> {
         match self.find(key)? {
             At::File(span) => Some(span.clone()),
@@ -130,7 +136,7 @@ impl Provenance {
         Place { file: self.name.clone(), text: self.text.clone(), span }
     }
 
-    /// Adds its origin to an error that says which [key](Error::key) it is about.
+    /// Adds the source to an error that has a [key](Error::key).
     pub fn locate(&self, error: Error) -> JobError {
         match error.key().and_then(|key| self.find(key)).cloned() {
             Some(at) => self.refused(Refused { error, at }),
@@ -140,7 +146,9 @@ impl Provenance {
 
     pub(super) fn refused(&self, Refused { error, at }: Refused) -> JobError {
         match at {
-            At::File(span) => JobError { error, place: Some(Box::new(self.place(span))), flag: None },
+            At::File(span) => {
+                JobError { error, place: Some(Box::new(self.place(span))), flag: None }
+            }
             At::Flag(flag) => {
                 JobError { error, place: None, flag: Some(flag).filter(|flag| !flag.is_empty()) }
             }
@@ -148,14 +156,14 @@ impl Provenance {
     }
 }
 
-/// An error about a job, and where its cause is.
+/// An error about a job, and the place of its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobError {
-    /// What is wrong.
+    /// The error.
     pub error: Error,
-    /// Where, if it is in the file.
+    /// The place in the file, if the cause is there.
     pub place: Option<Box<Place>>,
-    /// The flag or argument it comes from, if it comes from one.
+    /// The flag or argument, if the cause is there.
     pub flag: Option<String>,
 }
 
@@ -180,12 +188,12 @@ pub struct Place {
     pub file: String,
     /// Its text.
     pub text: String,
-    /// The bytes meant.
+    /// The byte range.
     pub span: Range<usize>,
 }
 
 impl Place {
-    /// Line and column of the first byte, both counted from 1, the column in characters.
+    /// Returns line and column of the first byte, both counted from 1, the column in characters.
     pub fn line_and_column(&self) -> (usize, usize) {
         let before = self.text.get(..self.span.start).unwrap_or(&self.text);
         let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
@@ -223,7 +231,7 @@ name = "l-diversity"
     }
 
     #[test]
-    fn keys_have_places() {
+    fn given_keys_have_places() {
         for (key, shown) in [
             ("columns", "[columns]"),
             ("columns.zip", "zip = { role = \"quasi\", hierarchy = \"dates\" }"),
@@ -244,7 +252,7 @@ name = "l-diversity"
     }
 
     #[test]
-    fn absent_keys_have_the_place_they_would_be_in() {
+    fn absent_keys_have_the_place_of_their_parent() {
         assert_eq!(span("models.0.c"), Some("[[models]]"));
         assert_eq!(span("models.1.l.m"), Some("[[models]]"));
         assert_eq!(span("columns.marital.status.kind"), span("columns.marital.status"));
@@ -267,7 +275,10 @@ name = "l-diversity"
     #[test]
     fn a_job_file_that_cannot_be_read_is_named() {
         let error = read(Path::new("no/such.toml")).unwrap_err();
-        assert_eq!(error.to_string(), "job file `no/such.toml` cannot be read: there is no such file");
+        assert_eq!(
+            error.to_string(),
+            "job file `no/such.toml` cannot be read: there is no such file"
+        );
         assert_eq!(error.place, None);
     }
 }

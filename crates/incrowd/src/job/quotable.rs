@@ -1,11 +1,12 @@
-//! Whether a line of a file that is no TOML may be shown. Somebody may have named a table where a job file belongs, and then the
-//! line is a record. So a line is quoted only where it has a key, in a file that has a part of a job.
+//! Decides whether an error message may quote a line of an invalid job file. The file may be a
+//! table by mistake, and then the line is a record. A line is quoted only if it has a key and the
+//! file has a section of a job.
 
 use super::keys::Section;
 
-/// Whether the line at a byte may be quoted.
+/// Returns whether the line at a byte may be quoted.
 pub(super) fn is_quotable(text: &str, at: usize) -> bool {
-    let part = |line: &str| {
+    let is_section = |line: &str| {
         let name = line.trim().trim_start_matches('[');
         let name = name.split([']', '.']).next().unwrap_or_default().trim().trim_matches('"');
         line.trim_start().starts_with('[') && Section::ALL.iter().any(|(known, _)| *known == name)
@@ -13,10 +14,10 @@ pub(super) fn is_quotable(text: &str, at: usize) -> bool {
     let at = (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = text[start..].lines().next().unwrap_or_default();
-    text.lines().any(part) && (part(line) || has_key(line))
+    text.lines().any(is_section) && (is_section(line) || has_key(line))
 }
 
-/// Whether a line begins with a key and `=`.
+/// Returns whether a line begins with a key and `=`.
 fn has_key(line: &str) -> bool {
     let Some((key, _)) = line.split_once('=') else { return false };
     let bare = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ' | '"' | '\'');
@@ -38,6 +39,6 @@ mod tests {
                 assert!(!is_quotable(table, at), "{table} at {at}");
             }
         }
-        assert!(!is_quotable("[input]\nAnna,Graz\n", 10), "a record below a part of a job");
+        assert!(!is_quotable("[input]\nAnna,Graz\n", 10), "a record below a section of a job");
     }
 }

@@ -1,4 +1,4 @@
-//! Whole job files: what they mean, and where the wrong ones are wrong.
+//! Whole job files: their meaning, and the places of errors.
 
 use std::path::{Path, PathBuf};
 
@@ -15,15 +15,15 @@ fn error(text: &str) -> JobError {
 }
 
 #[test]
-fn the_example_of_the_design_means_what_it_says() {
+fn the_example_of_the_design_is_read_correctly() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("hierarchies")).unwrap();
     let lines = "Private;Employed;*\nNever-worked;Unemployed;*\n";
     std::fs::write(dir.path().join("hierarchies/workclass.csv"), lines).unwrap();
     let text = r#"
 [input]
-path = "adult.csv.gz"            # csv(.gz|.zst), parquet, arrow; delimiter and types are sniffed, or stated
-missing = ["", "?", "NA"]        # what counts as missing
+path = "adult.csv.gz"            # csv(.gz|.zst), parquet, arrow; delimiter and types are detected
+missing = ["", "?", "NA"]        # texts that count as missing
 on_missing = "drop"              # drop | keep (missing is a value of its own)
 
 [output]
@@ -101,7 +101,7 @@ suppression_limit = 0.0
 }
 
 #[test]
-fn every_other_key_means_what_it_says() {
+fn every_other_key_is_read_correctly() {
     let job = job(r#"
         [input]
         path = ["a-*.csv", "/b.csv"]
@@ -156,9 +156,17 @@ fn every_other_key_means_what_it_says() {
     let manifest = Some(PathBuf::from("out.json"));
     assert_eq!(
         job.output,
-        Some(Output { path: "out.csv".into(), manifest, order: Order::Sorted, ..Output::default() })
+        Some(Output {
+            path: "out.csv".into(),
+            manifest,
+            order: Order::Sorted,
+            ..Output::default()
+        })
     );
-    assert_eq!((job.algorithm.name.as_str(), job.algorithm.suppression_limit), ("full-domain", 1.0));
+    assert_eq!(
+        (job.algorithm.name.as_str(), job.algorithm.suppression_limit),
+        ("full-domain", 1.0)
+    );
     let params = [
         ("search".to_owned(), Value::Word("fast".into())),
         ("deep".to_owned(), Value::Flag(true)),
@@ -166,7 +174,8 @@ fn every_other_key_means_what_it_says() {
         ("among".to_owned(), Value::Words(vec!["age".into(), "zip".into()])),
     ];
     assert_eq!(job.algorithm.params, params);
-    let spec = ColumnSpec { labels: Labels::Star, domain: Some((0.0, 99.5)), ..ColumnSpec::default() };
+    let spec =
+        ColumnSpec { labels: Labels::Star, domain: Some((0.0, 99.5)), ..ColumnSpec::default() };
     let own = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect();
     let categories =
         vec![("Top Secret".to_owned(), own(&["HIV", "Cancer"])), ("Any".to_owned(), own(&["Flu"]))];
@@ -191,26 +200,30 @@ fn an_empty_file_is_the_default_job() {
 }
 
 #[test]
-fn short_forms_keep_the_order_written() {
-    let job = job("columns = { zip = \"quasi\", age = 'quasi', \"\" = \"drop\" }\ninput.path = \"x.csv\"");
-    let names: Vec<_> = job.columns.iter().map(|(name, column)| (name.as_str(), column.role)).collect();
+fn short_forms_keep_their_order() {
+    let job = job(
+        "columns = { zip = \"quasi\", age = 'quasi', \"\" = \"drop\" }\ninput.path = \"x.csv\"",
+    );
+    let names: Vec<_> =
+        job.columns.iter().map(|(name, column)| (name.as_str(), column.role)).collect();
     assert_eq!(names, [("zip", RoleName::Quasi), ("age", RoleName::Quasi), ("", RoleName::Drop)]);
     assert_eq!(job.input.paths, [Path::new("x.csv")]);
 }
 
 #[test]
-fn a_program_adds_columns() {
+fn a_program_can_add_columns() {
     let mut job = job("columns.age = \"quasi\"");
     job.column_mut("age").role = RoleName::Sensitive;
     job.column_mut("zip").spec.labels = Labels::Star;
-    let names: Vec<_> = job.columns.iter().map(|(name, column)| (name.as_str(), column.role)).collect();
+    let names: Vec<_> =
+        job.columns.iter().map(|(name, column)| (name.as_str(), column.role)).collect();
     assert_eq!(names, [("age", RoleName::Sensitive), ("zip", RoleName::Drop)]);
 }
 
 #[test]
 fn relative_paths_are_relative_to_the_base() {
-    let text =
-        "[input]\npath = [\"a.csv\", \"/b.csv\"]\n[output]\npath = \"../o.csv\"\nmanifest = \"m.json\"";
+    let text = "[input]\npath = [\"a.csv\", \"/b.csv\"]\n\
+                [output]\npath = \"../o.csv\"\nmanifest = \"m.json\"";
     let job = parse("job.toml", text, Path::new("jobs")).unwrap().job;
     assert_eq!(job.input.paths, [Path::new("jobs/a.csv"), Path::new("/b.csv")]);
     let output = job.output.unwrap();
@@ -219,10 +232,10 @@ fn relative_paths_are_relative_to_the_base() {
 }
 
 /// Job file, line, column and text of the place, message, help.
-type Case = (&'static str, (usize, usize), &'static str, &'static str, &'static str);
+type WrongJob = (&'static str, (usize, usize), &'static str, &'static str, &'static str);
 
 #[rustfmt::skip]
-const WRONG: &[Case] = &[
+const WRONG: &[WrongJob] = &[
     // Spelling
     ("[columns]\nzip = { role = \"quasi\", hierachy = \"dates\" }", (2, 25), "hierachy", "unknown key `hierachy` in [columns.zip]", "did you mean `hierarchy`?"),
     ("[columns.\"marital.status\"]\nrole = \"quasi\"\nlabel = \"set\"", (3, 1), "label", "unknown key `label` in [columns.\"marital.status\"]", "did you mean `labels`?"),
@@ -231,17 +244,17 @@ const WRONG: &[Case] = &[
     ("[columns]\nage.roll = \"quasi\"", (2, 5), "roll", "unknown key `roll` in [columns.age]", "did you mean `role`?"),
     ("[columns]\n'ä' = { roll = \"quasi\" }", (2, 9), "roll", "unknown key `roll` in [columns.\"ä\"]", "did you mean `role`?"),
     ("[input]\n# the table\npaths = \"x\"", (3, 1), "paths", "unknown key `paths` in [input]", "did you mean `path`?"),
-    ("[output]\npath = \"x\"\ncolour = \"y\"", (3, 1), "colour", "unknown key `colour` in [output]", "known are: path, table, manifest"),
-    ("[foreign]\npath = \"x\"", (1, 2), "foreign", "unknown table [foreign]", "known are: input, output, columns, models, population, algorithm"),
-    ("[foreigners]", (1, 2), "foreigners", "unknown table [foreigners]", "known are: input"),
+    ("[output]\npath = \"x\"\ncolour = \"y\"", (3, 1), "colour", "unknown key `colour` in [output]", "known names: path, table, manifest"),
+    ("[foreign]\npath = \"x\"", (1, 2), "foreign", "unknown table [foreign]", "known names: input, output, columns, models, population, algorithm"),
+    ("[foreigners]", (1, 2), "foreigners", "unknown table [foreigners]", "known names: input"),
     ("[column]\nage = \"quasi\"", (1, 2), "column", "unknown table [column]", "did you mean `columns`?"),
-    ("k = 3", (1, 1), "k", "unknown key `k` outside of any table", "known are"),
+    ("k = 3", (1, 1), "k", "unknown key `k` outside of any table", "known names"),
     ("[columns]\nz = { role = \"quasi\", hierarchy = { msk = {} } }", (2, 37), "msk", "unknown key `msk` in [columns.z.hierarchy]", "did you mean `mask`?"),
     ("[columns]\nz.role = \"quasi\"\nz.hierarchy.mask.form = \"left\"", (3, 18), "form", "unknown key `form` in [columns.z.hierarchy.mask]", "did you mean `from`?"),
     // Words
     ("[input]\non_missing = \"dorp\"", (2, 14), "\"dorp\"", "`on_missing` cannot be `dorp`: it takes drop or keep", "did you mean `drop`?"),
     ("[columns]\nage = \"quasy\"", (2, 7), "\"quasy\"", "`age` cannot be `quasy`: it takes identifier, quasi, sensitive, passthrough or drop", "did you mean `quasi`?"),
-    ("[columns]\nage = { role = \"qi\" }", (2, 16), "\"qi\"", "`role` cannot be `qi`", "known are: identifier, quasi"),
+    ("[columns]\nage = { role = \"qi\" }", (2, 16), "\"qi\"", "`role` cannot be `qi`", "known names: identifier, quasi"),
     ("[columns]\nd = { role = \"quasi\", hierarchy = { dates = [\"month\", \"yaer\"] } }", (2, 55), "\"yaer\"", "an item of `dates` cannot be `yaer`", "did you mean `year`?"),
     ("[input]\ndelimiter = \";;\"", (2, 13), "\";;\"", "`delimiter` cannot be `;;`: it takes a single character", ""),
     ("[input]\ndelimiter = \"\\n\"", (2, 13), "\"\\n\"", "`delimiter` cannot be `\\n`", ""),
@@ -266,7 +279,7 @@ const WRONG: &[Case] = &[
     ("\n[output]\norder = \"sorted\"", (2, 1), "[output]", "[output] needs `path`", "add path ="),
     ("[[models]]\nname = \"x\"\n[[models]]\nk = 3", (3, 1), "[[models]]", "[[models]] needs `name`", "add name ="),
     ("[columns]\nage = { kind = \"numeric\" }", (2, 7), "{ kind = \"numeric\" }", "column `age` has no role", "add role = \"quasi\""),
-    ("[columns]\nage = { role = \"sensitive\", labels = \"star\" }", (2, 29), "labels", "column `age` has `labels` but is not a quasi-identifier", "only columns with role = \"quasi\""),
+    ("[columns]\nage = { role = \"sensitive\", labels = \"star\" }", (2, 29), "labels", "column `age` has `labels` but is not a quasi-identifier", "requires a column with role = \"quasi\""),
     ("[output]\npath = \"\"", (2, 8), "\"\"", "`path` cannot be ``: it takes the path of a file", ""),
     // Syntax
     ("[input]\npath = \"x.csv", (2, 14), "", "job file `job.toml` is not valid TOML: invalid basic string", ""),
@@ -275,7 +288,7 @@ const WRONG: &[Case] = &[
 ];
 
 #[test]
-fn errors_say_what_where_and_what_would_work() {
+fn errors_have_a_message_a_place_and_help() {
     for (text, at, shown, says, help) in WRONG {
         let JobError { error, place, .. } = error(text);
         let place = place.expect(text);
@@ -287,7 +300,7 @@ fn errors_say_what_where_and_what_would_work() {
     }
 }
 
-/// A job in which every table has what it cannot do without, a line for each key.
+/// A job with the required keys of every section, one per line.
 const ALL_TABLES: &str = r#"input.path = "people.csv"
 output.path = "out.csv"
 columns.age.role = "quasi"
@@ -304,7 +317,7 @@ suppression.l = 2
 compare.k = [3]
 "#;
 
-/// The same value in a job file and as flags: key, line of the file, and flags with their words.
+/// A value in a job file and as flags: key, lines of the file, and flags with their words.
 type Same = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 #[rustfmt::skip]
@@ -334,6 +347,7 @@ const SAME: &[Same] = &[
     ("[output] publish_weight", "output.publish_weight = \"group-mean\"", &[("publish-weight", "group-mean")]),
     ("[output] path", "output.path = \"new.csv\"", &[("output", "new.csv")]),
     ("[output] manifest", "output.manifest = \"m.json\"", &[("manifest", "m.json")]),
+    ("[output] replace", "output.replace = true", &[("replace", "true")]),
     ("[output] report", "output.report = \"r.html\"", &[("report", "r.html")]),
     ("[output] owner_report", "output.owner_report = \"o.html\"", &[("owner-report", "o.html")]),
     ("[output] csv_safe", "output.csv_safe = true", &[("csv-safe", "true")]),
@@ -408,7 +422,7 @@ const SAME: &[Same] = &[
     ("[compare] threads", "compare.threads = 2", &[("threads", "2")]),
 ];
 
-/// [`ALL_TABLES`] with some lines in the place of what it says of the same keys.
+/// Returns [`ALL_TABLES`] with some lines replaced.
 fn with_lines(lines: &str) -> String {
     let key = |line: &str| line.split(" = ").next().unwrap().to_owned();
     let replaced: Vec<String> = lines.lines().map(key).collect();
@@ -416,14 +430,17 @@ fn with_lines(lines: &str) -> String {
     kept.chain(lines.lines()).map(|line| format!("{line}\n")).collect()
 }
 
-/// [`ALL_TABLES`] with flags on top.
+/// Returns [`ALL_TABLES`] with flags.
 fn with_flags(title: &str, flags: &[(&str, &str)]) -> JobFile {
     let mut builder = JobBuilder::parse("job.toml", ALL_TABLES, Path::new("")).unwrap();
     let key = keys::titled(title).unwrap();
     for flag in key.flags {
         let name = if flag.long.is_empty() { flag.value } else { flag.long };
-        let words: Vec<_> =
-            flags.iter().filter(|(long, _)| *long == name).map(|(_, word)| (*word).into()).collect();
+        let words: Vec<_> = flags
+            .iter()
+            .filter(|(long, _)| *long == name)
+            .map(|(_, word)| (*word).into())
+            .collect();
         if !words.is_empty() {
             builder.flag(key, flag, &words).unwrap_or_else(|e| panic!("{title} {flags:?}: {e}"));
         }
@@ -432,10 +449,10 @@ fn with_flags(title: &str, flags: &[(&str, &str)]) -> JobFile {
 }
 
 #[test]
-fn every_key_means_the_same_in_a_file_and_as_a_flag() {
+fn every_key_has_the_same_meaning_in_a_file_and_as_a_flag() {
     for (title, lines, flags) in SAME {
         let (mut file, flagged) = (job(&with_lines(lines)), with_flags(title, flags).job);
-        // Columns and parameters stand in the order in which they were named.
+        // Columns are in the order in which they were named.
         let order = |columns: &[(String, ColumnJob)]| {
             columns.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
         };
@@ -449,19 +466,19 @@ fn every_key_means_the_same_in_a_file_and_as_a_flag() {
 }
 
 #[test]
-fn every_key_and_every_flag_is_tried() {
-    // A directory of hierarchies and tables of databases are tried below.
+fn every_key_and_every_flag_is_tested() {
+    // A directory of hierarchies and tables of databases are tested below.
     let below = ["[input] hierarchies", "[input] table", "[input] query", "[output] table"];
     for key in keys::KEYS.iter().filter(|key| !below.contains(&key.title().as_str())) {
         assert!(!key.flags.is_empty(), "{} has no flag: give it one in job/keys/", key.title());
         for flag in key.flags {
             let name = if flag.long.is_empty() { flag.value } else { flag.long };
-            let tried = |(title, _, flags): &&Same| {
+            let tested = |(title, _, flags): &&Same| {
                 *title == key.title() && flags.iter().any(|(long, _)| *long == name)
             };
             let title = key.title();
             assert!(
-                SAME.iter().any(|same| tried(&same)),
+                SAME.iter().any(|same| tested(&same)),
                 "add {title} as lines of a job and as --{name} to `SAME` of {}",
                 file!()
             );
@@ -470,24 +487,31 @@ fn every_key_and_every_flag_is_tried() {
 }
 
 #[test]
-fn defaults_are_what_they_are_said_to_be() {
+fn the_listed_defaults_are_the_actual_ones() {
     for key in keys::KEYS.iter().filter(|key| !key.default.is_empty()) {
         let (title, path) = (key.title(), format!("{}.{}", key.section.name(), key.name));
         match path.as_str() {
-            "compare.algorithms" => assert_eq!(key.default, crate::compare::USUAL_ALGORITHMS),
-            "compare.k" => assert_eq!(key.default, crate::compare::USUAL_K.map(|k| k.to_string())),
+            "compare.algorithms" => assert_eq!(key.default, crate::compare::DEFAULT_ALGORITHMS),
+            "compare.k" => {
+                assert_eq!(key.default, crate::compare::DEFAULT_K.map(|k| k.to_string()))
+            }
             "compare.loss" => assert_eq!(key.default, ["ncp"]),
             "compare.dir" => assert_eq!(key.default, ["comparison"]),
-            // A weight of 1 is not the same as none, but counts as much.
+            // An importance of 1 is stored, but has the effect of none.
             "columns.weight" => assert_eq!(key.default, ["1"]),
-            // Only standard output has it; elsewhere the name of the file tells.
+            // Only standard output has this default; otherwise the extension decides.
             "output.format" => assert_eq!(key.default, ["csv"]),
             "output.publish_weight" => assert_eq!(key.default, ["no"]),
-            "output.order" => assert_eq!(job("output.path = 'x'").output.unwrap().order, Order::Shuffled),
+            "output.order" => {
+                assert_eq!(job("output.path = 'x'").output.unwrap().order, Order::Shuffled)
+            }
             _ => {
                 let words = key.default.join(",");
-                let words =
-                    if key.section == keys::Section::Columns { format!("age={words}") } else { words };
+                let words = if key.section == keys::Section::Columns {
+                    format!("age={words}")
+                } else {
+                    words
+                };
                 let flagged = with_flags(&title, &[(key.flags[0].long, &words)]).job;
                 assert_eq!(flagged, job(ALL_TABLES), "{title}");
             }
@@ -496,7 +520,7 @@ fn defaults_are_what_they_are_said_to_be() {
 }
 
 #[test]
-fn a_directory_of_hierarchies_serves_columns_that_have_none() {
+fn a_directory_of_hierarchies_applies_to_columns_without_one() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("census_zip.csv"), "1;*\n").unwrap();
     std::fs::write(dir.path().join("age.toml"), "Old = [90]\n").unwrap();
@@ -514,8 +538,9 @@ fn a_directory_of_hierarchies_serves_columns_that_have_none() {
 }
 
 #[test]
-fn every_value_knows_where_it_comes_from() {
-    let text = "[columns]\nage = \"quasi\"\nzip = { role = \"quasi\", kind = \"text\" }\n[[models]]\nname = \"k-anonymity\"\nk = 2\n";
+fn every_value_has_its_source() {
+    let text = "[columns]\nage = \"quasi\"\nzip = { role = \"quasi\", kind = \"text\" }\n\
+                [[models]]\nname = \"k-anonymity\"\nk = 2\n";
     let mut builder = JobBuilder::parse("job.toml", text, Path::new("")).unwrap();
     let file = builder.clone().finish().unwrap().provenance;
     assert_eq!(file.of("columns.age.role"), Origin::Line(2));
@@ -538,7 +563,7 @@ fn every_value_knows_where_it_comes_from() {
     assert_eq!(both.of("columns.zip.role"), Origin::Flag("--sensitive".into()));
     assert_eq!(both.of("columns.zip.kind"), Origin::Line(3));
     assert_eq!(both.of("input.path"), Origin::Flag("TABLE".into()));
-    // Errors found later say it too.
+    // Errors found later contain the source too.
     let located = both.locate(incrowd_core::Error::job("k").at("models.0.k"));
     assert_eq!((located.flag.as_deref(), located.place), (Some("-k"), None));
     let located = both.locate(incrowd_core::Error::job("kind").at("columns.zip.kind"));
@@ -546,9 +571,10 @@ fn every_value_knows_where_it_comes_from() {
 }
 
 #[test]
-fn old_spellings_work_with_a_hint() {
+fn old_spellings_work_with_a_note() {
     let text = "[columns]\nd = { role = \"sensitive\", publish_sa = \"value\" }\n\
-                [external]\npath = \"v.csv\"\nid = \"ssn\"\non_conflict = \"pd\"\nsensitive = \"si.csv\"\n";
+                [external]\npath = \"v.csv\"\nid = \"ssn\"\n\
+                on_conflict = \"pd\"\nsensitive = \"si.csv\"\n";
     let file = parse("job.toml", text, Path::new("")).unwrap();
     assert_eq!(file.job.columns[0].1.publish, Some(Publish::Value));
     let external = file.job.external.unwrap();
@@ -564,9 +590,11 @@ fn old_spellings_work_with_a_hint() {
 }
 
 #[test]
-fn a_release_that_goes_elsewhere_takes_its_company_along() {
-    let text = "[output]\npath = \"a.csv\"\nmanifest = \"a.json\"\nreport = \"a.html\"\nowner_report = \"o.html\"\n\
-                [external]\npath = \"v.csv\"\nid = \"ssn\"\nvalues = \"si.csv\"\naudit = \"audit.csv\"\n";
+fn further_outputs_follow_a_release_that_a_flag_moves() {
+    let text = "[output]\npath = \"a.csv\"\nmanifest = \"a.json\"\n\
+                report = \"a.html\"\nowner_report = \"o.html\"\n\
+                [external]\npath = \"v.csv\"\nid = \"ssn\"\n\
+                values = \"si.csv\"\naudit = \"audit.csv\"\n";
     let moved = |flags: &[(&str, usize, &str)]| {
         let mut builder = JobBuilder::parse("job.toml", text, Path::new("jobs")).unwrap();
         for (title, flag, word) in flags {
@@ -584,7 +612,7 @@ fn a_release_that_goes_elsewhere_takes_its_company_along() {
     assert_eq!(external.audit, Some("new/b.audit.csv".into()));
     assert_eq!(file.notes.len(), 1, "{:?}", file.notes);
     assert!(file.notes[0].contains("the report goes to `new/b.report.html`"), "{:?}", file.notes);
-    // What a flag says counts; so does the file if its release stays where it is.
+    // A flag takes precedence. If the release is not moved, the paths of the file apply.
     let file = moved(&[("[output] path", 0, "b.csv"), ("[output] report", 0, "mine.html")]);
     assert_eq!(file.job.output.unwrap().report, Some("mine.html".into()));
     let file = moved(&[("[output] path", 0, "jobs/a.csv")]);
@@ -595,7 +623,9 @@ fn a_release_that_goes_elsewhere_takes_its_company_along() {
 #[test]
 fn tables_of_databases_are_part_of_their_addresses() {
     const DATABASE: &str = "postgresql://me@host/db";
-    let file = |lines: &str| JobBuilder::parse("job.toml", lines, Path::new("jobs")).and_then(|b| b.finish());
+    let file = |lines: &str| {
+        JobBuilder::parse("job.toml", lines, Path::new("jobs")).and_then(|b| b.finish())
+    };
     let flagged = |lines: &str, title: &str, word: &str| {
         let key = keys::titled(title).unwrap();
         let mut builder = JobBuilder::parse("job.toml", lines, Path::new("jobs"))?;
@@ -603,7 +633,9 @@ fn tables_of_databases_are_part_of_their_addresses() {
         builder.finish()
     };
     let both = format!("input.path = \"{DATABASE}\"\noutput.path = \"{DATABASE}\"\n");
-    let job = file(&format!("{both}input.table = \"care.people\"\noutput.table = \"release\"")).unwrap().job;
+    let job = file(&format!("{both}input.table = \"care.people\"\noutput.table = \"release\""))
+        .unwrap()
+        .job;
     assert_eq!(job.input.paths, [PathBuf::from(format!("{DATABASE}?table=care.people"))]);
     assert_eq!(job.output.unwrap().path, PathBuf::from(format!("{DATABASE}?table=release")));
     assert_eq!(flagged(&both, "[input] table", "care.people").unwrap().job.input, job.input);
@@ -616,7 +648,10 @@ fn tables_of_databases_are_part_of_their_addresses() {
         ("input.path = \"people.csv\"", "[input] query"),
         ("output.path = \"release.csv\"", "[output] table"),
     ] {
-        assert!(flagged(lines, title, "x").unwrap_err().to_string().contains("only a database"), "{lines}");
+        assert!(
+            flagged(lines, title, "x").unwrap_err().to_string().contains("only a database"),
+            "{lines}"
+        );
     }
     let with = both.replace("me@", "me:hunter2@");
     let error = file(&with).unwrap_err();

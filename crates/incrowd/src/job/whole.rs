@@ -1,4 +1,4 @@
-//! What can only be judged of a whole job: what is missing, what contradicts, and what follows from other keys.
+//! Checks of a complete job: missing keys, contradictions, and values that follow from other keys.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,28 @@ use super::keys::{Key, Section};
 use super::{Order, RoleName, word};
 
 impl JobBuilder {
-    /// Checks the whole, and fills in what follows from it. A release that is judged is not to be written anywhere.
+    /// Checks the complete job and fills in derived values. A release that is judged (`making` is
+    /// `false`) needs no output.
     pub(super) fn check(&mut self, making: bool) -> Read<()> {
         self.check_columns()?;
         for (name, section) in Section::ALL {
-            // Of a release that is judged only the manifest and the second table may be named.
-            let named = |key: &&Key| self.provenance.exactly(&format!("{name}.{}", key.name)).is_some();
+            // To judge a release, only the manifest and the second table may be named.
+            let named =
+                |key: &&Key| self.provenance.exactly(&format!("{name}.{}", key.name)).is_some();
             let spared = match section {
                 Section::Models => true,
                 Section::Output => !making,
-                Section::External => !making && section.keys().filter(named).all(|key| key.name == "values"),
+                Section::External => {
+                    !making && section.keys().filter(named).all(|key| key.name == "values")
+                }
                 _ => false,
             };
             if spared {
                 continue;
             }
-            let place =
-                section.keys().find_map(|key| self.provenance.exactly(&format!("{name}.{}", key.name)));
+            let place = section
+                .keys()
+                .find_map(|key| self.provenance.exactly(&format!("{name}.{}", key.name)));
             let place = self.provenance.exactly(name).or(place);
             let needed = section.keys().filter(|key| key.required.is_some());
             if let Some(at) = place
@@ -43,7 +48,8 @@ impl JobBuilder {
                 return Err(Refused { error, at: at.clone() });
             }
         }
-        // A k-join-anonymous release is always sorted, so that its order carries no information about who came from where.
+        // A k-join-anonymous release is always sorted, so that its order does not reveal from which
+        // table a person came.
         if let (Some(_), Some(output), Some(at)) =
             (&self.job.external, &self.job.output, self.provenance.exactly("output.order"))
             && output.order == Order::Shuffled
@@ -58,19 +64,23 @@ impl JobBuilder {
     }
 
     fn check_columns(&self) -> Read<()> {
-        let with_role = || self.columns.iter().filter(|(.., role)| *role).map(|(name, ..)| name.as_str());
+        let with_role =
+            || self.columns.iter().filter(|(.., role)| *role).map(|(name, ..)| name.as_str());
         if let Some((name, at, _)) = self.columns.iter().find(|(.., role)| !role) {
-            let error = Error::job(format!("column `{name}` has no role")).at(format!("columns.{name}"));
+            let error =
+                Error::job(format!("column `{name}` has no role")).at(format!("columns.{name}"));
             let error = match near_miss(name, with_role()) {
                 Some(_) => error.help_near(name, with_role()),
-                None => error.help("add role = \"quasi\", or identifier, sensitive, passthrough or drop"),
+                None => error
+                    .help("add role = \"quasi\", or identifier, sensitive, passthrough or drop"),
             };
             return Err(Refused { error, at: at.clone() });
         }
         for (name, key, at) in &self.of_columns {
             let role = self.job.column(name).map(|column| column.role).unwrap_or_default();
-            let by_flag = |path: String| matches!(self.provenance.exactly(&path), Some(At::Flag(_)));
-            // A role given by a flag discards what the file says of another role.
+            let by_flag =
+                |path: String| matches!(self.provenance.exactly(&path), Some(At::Flag(_)));
+            // A role given by a flag discards the file's keys for another role.
             let discarded = matches!(at, At::File(_)) && by_flag(format!("columns.{name}.role"));
             if !key.roles.contains(&role) && !discarded {
                 let roles = |name: fn(&RoleName) -> String| {
@@ -81,8 +91,9 @@ impl JobBuilder {
                     role => word(&RoleName::ALL, *role).to_owned(),
                 });
                 let words = roles(|role| format!("role = \"{}\"", word(&RoleName::ALL, *role)));
-                let error = Error::job(format!("column `{name}` has `{}` but is not {what}", key.name));
-                let error = error.help(format!("only columns with {words} have one"));
+                let error =
+                    Error::job(format!("column `{name}` has `{}` but is not {what}", key.name));
+                let error = error.help(format!("it requires a column with {words}"));
                 return Err(Refused {
                     error: error.at(format!("columns.{name}.{}", key.name)),
                     at: at.clone(),
@@ -90,24 +101,31 @@ impl JobBuilder {
             }
             let column = self.job.column(name);
             if key.name == "publish"
-                && column.is_some_and(|c| c.categories.is_none() && c.publish != Some(Publish::Value))
+                && column
+                    .is_some_and(|c| c.categories.is_none() && c.publish != Some(Publish::Value))
             {
                 let error = Error::job("there are no categories to publish");
-                let error = error.help("add categories = { \"Top\" = [\"HIV\"], … }, most sensitive first");
-                return Err(Refused { error: error.at(format!("columns.{name}.publish")), at: at.clone() });
+                let error =
+                    error.help("add categories = { \"Top\" = [\"HIV\"], … }, most sensitive first");
+                return Err(Refused {
+                    error: error.at(format!("columns.{name}.publish")),
+                    at: at.clone(),
+                });
             }
         }
         Ok(())
     }
 
-    /// Puts the tables of databases into their addresses.
+    /// Adds the table names of databases to their addresses.
     fn locate_tables(&mut self) -> Read<()> {
         let refuse = |builder: &JobBuilder, error: Error, key: &str| {
             let at = builder.provenance.exactly(key).cloned().unwrap_or(At::Flag(String::new()));
             Refused { error: error.at(key), at }
         };
-        let no_database =
-            || Error::job("only a database has tables").help("write postgresql://user@host/database as path");
+        let no_database = || {
+            Error::job("only a database has tables")
+                .help("write postgresql://user@host/database as path")
+        };
         let input = &mut self.job.input;
         if !input.paths.is_empty() && (input.table.is_some() || input.query.is_some()) {
             let (table, query) = (input.table.take(), input.query.take());
@@ -136,19 +154,23 @@ impl JobBuilder {
         Ok(())
     }
 
-    /// Finds the files of the directory that are named after quasi-identifiers.
+    /// Reads the files of the directory that are named after quasi-identifiers.
     fn find_hierarchies(&mut self) -> Read<()> {
         let Some((directory, at)) = self.hierarchies.take() else { return Ok(()) };
-        let refuse = |error: Error| Refused { error: error.at("input.hierarchies"), at: at.clone() };
+        let refuse =
+            |error: Error| Refused { error: error.at("input.hierarchies"), at: at.clone() };
         let shown = directory.display();
-        let entries = std::fs::read_dir(&directory)
-            .map_err(|e| refuse(Error::input(format!("the directory `{shown}` cannot be read: {e}"))))?;
+        let entries = std::fs::read_dir(&directory).map_err(|e| {
+            refuse(Error::input(format!("the directory `{shown}` cannot be read: {e}")))
+        })?;
         let mut files: Vec<PathBuf> = entries.filter_map(|e| e.ok().map(|e| e.path())).collect();
         files.sort();
         let mut found = false;
-        for (name, column) in self.job.columns.iter_mut().filter(|(_, c)| c.role == RoleName::Quasi) {
+        for (name, column) in self.job.columns.iter_mut().filter(|(_, c)| c.role == RoleName::Quasi)
+        {
             let matches = |path: &&PathBuf| {
-                let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+                let stem =
+                    path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
                 let kind = path.extension().is_some_and(|e| e == "csv" || e == "toml");
                 kind && (stem == *name || stem.ends_with(&format!("_{name}")))
             };
@@ -168,24 +190,33 @@ impl JobBuilder {
         }
     }
 
-    /// What the file says lies beside its release goes beside the one a flag names: several runs of one job would else
-    /// overwrite each other's reports.
+    /// Moves the file's further outputs next to the release that a flag names. Otherwise several
+    /// runs of one job would overwrite each other's reports.
     fn move_outputs(&mut self) {
         let Some(stated) = self.replaced_output.take() else { return };
         let of_file = |key: &str| matches!(self.provenance.exactly(key), Some(At::File(_)));
-        let keys =
-            ["output.manifest", "output.report", "output.owner_report", "external.values", "external.audit"];
+        let keys = [
+            "output.manifest",
+            "output.report",
+            "output.owner_report",
+            "external.values",
+            "external.audit",
+        ];
         let [manifest, report, owner, values, audit] = keys.map(of_file);
-        let Some(output) = self.job.output.as_mut().filter(|output| output.path != stated) else { return };
-        let mut moved = Vec::new();
-        let mut place = |what: &str, stated: bool, place: &mut Option<PathBuf>, ending: Option<&str>| {
-            if stated && place.is_some() {
-                *place = ending.map(|ending| beside(&output.path, ending));
-                let there =
-                    place.as_ref().map_or("beside it".to_owned(), |p| format!("to `{}`", p.display()));
-                moved.push(format!("the {what} goes {there}"));
-            }
+        let Some(output) = self.job.output.as_mut().filter(|output| output.path != stated) else {
+            return;
         };
+        let mut moved = Vec::new();
+        let mut place =
+            |what: &str, stated: bool, place: &mut Option<PathBuf>, ending: Option<&str>| {
+                if stated && place.is_some() {
+                    *place = ending.map(|ending| next_to(&output.path, ending));
+                    let there = place
+                        .as_ref()
+                        .map_or("next to it".to_owned(), |p| format!("to `{}`", p.display()));
+                    moved.push(format!("the {what} goes {there}"));
+                }
+            };
         place("manifest", manifest, &mut output.manifest, None);
         place("report", report, &mut output.report, Some("report.html"));
         place("owner's report", owner, &mut output.owner_report, Some("owner.html"));
@@ -194,10 +225,15 @@ impl JobBuilder {
             place("audit table", audit, &mut external.audit, Some("audit.csv"));
         }
         if !moved.is_empty() {
-            self.notes.push(format!("the release is another than in the job file, so {}", moved.join(", ")));
+            self.notes.push(format!(
+                "the release differs from that of the job file, so {}",
+                moved.join(", ")
+            ));
             let by = self.provenance.exactly("output.path").cloned();
-            let moved =
-                keys.iter().zip([manifest, report, owner, values, audit]).filter(|(_, stated)| *stated);
+            let moved = keys
+                .iter()
+                .zip([manifest, report, owner, values, audit])
+                .filter(|(_, stated)| *stated);
             for (key, by) in moved.filter_map(|(key, _)| Some((key, by.clone()?))) {
                 self.provenance.put(key, by);
             }
@@ -205,12 +241,13 @@ impl JobBuilder {
     }
 }
 
-/// `people.report.html` beside `people.release.csv`.
-pub fn beside(release: &Path, ending: &str) -> PathBuf {
+/// Returns the path of a file next to a release: `people.report.html` for `people.release.csv`.
+pub fn next_to(release: &Path, ending: &str) -> PathBuf {
     if is_database(release) {
         return PathBuf::from(format!("{}.{ending}", crate::manifest::stem(release)));
     }
     let manifest = crate::manifest_path(release);
     let name = manifest.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned();
-    release.with_file_name(format!("{}.{ending}", name.strip_suffix(".release.json").unwrap_or(&name)))
+    release
+        .with_file_name(format!("{}.{ending}", name.strip_suffix(".release.json").unwrap_or(&name)))
 }

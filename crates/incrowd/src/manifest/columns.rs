@@ -1,57 +1,63 @@
-//! What a manifest tells of columns: their roles, and what a reader needs to judge their cells.
+//! The entries of a manifest about columns: their roles, and the data that readers need to
+//! interpret their cells.
 
 use incrowd_core::hierarchy::mdr::Mdr;
 use incrowd_core::limits::Limits;
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::schema::{Kind, Labels};
-use incrowd_core::{Categories, DateFormat, HierarchySpec, MissingCells, Publish, Result, Role, Schema};
+use incrowd_core::{
+    Categories, DateFormat, Error, HierarchySpec, MissingCells, Publish, Result, Role, Schema,
+};
 use incrowd_engine::{Dialect, Shape};
 use serde::{Deserialize, Serialize};
 
-use super::{Ordered, RegularIntervals};
+use super::{Ordered, Recipe, RegularIntervals};
 use crate::checked::CheckedJob;
-use crate::job::{Cells, ColumnJob, OnMissing, Order, RoleName, Suppressed, word};
+use crate::job::{Cells, ColumnJob, Input, OnMissing, Order, RoleName, Suppressed, word};
 use crate::weights;
 
-/// How a release was made.
+/// The settings of the job that are published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobEntry {
     /// The published columns.
     pub columns: Ordered<ColumnEntry>,
-    /// What became of records with a missing value.
+    /// The treatment of records with a missing value.
     pub on_missing: String,
-    /// The share of records that might be suppressed.
+    /// The texts that counted as missing, if they differ from the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Vec<String>>,
+    /// The maximum share of suppressed records.
     pub suppression_limit: f64,
     /// How suppressed records are published.
     pub suppressed: String,
     /// The order of the records.
     pub order: String,
-    /// Whether cells of text that a spreadsheet would take for formulas begin with an apostrophe.
+    /// Whether text cells that a spreadsheet would evaluate as formulas begin with an apostrophe.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub csv_safe: bool,
-    /// How its cells are written, where that does not follow from the name of the file.
+    /// The format of cells, as far as it does not follow from the file name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written: Option<WrittenEntry>,
-    /// How people of an external table were grouped with those of the table.
+    /// The grouping with the people of an external table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalEntry>,
-    /// How the population is known that promises are about, if not by a table.
+    /// The source of the population that models refer to, if it is not a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub population: Option<String>,
-    /// What became of single cells, if they were not simply generalized.
+    /// The treatment of single cells, if they are not only generalized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cells: Option<String>,
-    /// What a missing cell matches, where single cells are missing.
+    /// The values that a missing cell matches, if single cells are suppressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing_cells: Option<MissingCellsEntry>,
 }
 
-/// What a missing cell matches, and what a promise that counts like this is worth.
+/// The values that a missing cell matches, and the strength of a guarantee under this rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingCellsEntry {
     /// `alone` or `any`.
     pub matches: String,
-    /// Against whom the promises hold, in words.
+    /// The adversaries against whom the guarantees hold, in words.
     pub worth: String,
 }
 
@@ -68,25 +74,25 @@ impl MissingCellsEntry {
     }
 }
 
-/// How cells are written.
+/// The format of cells.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WrittenEntry {
-    /// What separates the cells of text.
+    /// The delimiter of text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<String>,
-    /// What stands before the fractions of numbers in text, if not a point.
+    /// The decimal mark of numbers in text, if it is not a point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimal: Option<String>,
-    /// The text of a missing value, if not `?`.
+    /// The text of a missing value, if it is not `?`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// The columns of which the ends of ranges are published: of `age` the columns `age_low` and `age_high`.
+    /// The columns whose ranges are published as two columns: `age` as `age_low` and `age_high`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub low_high: Vec<String>,
-    /// The columns whose sets are lists.
+    /// The columns whose sets are published as lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<String>,
-    /// The columns of which the means of groups are published.
+    /// The columns of which group means are published.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub means: Vec<String>,
 }
@@ -100,7 +106,7 @@ impl WrittenEntry {
                 .shown
                 .clone()
                 .or(Some(shape.missing.clone()))
-                .filter(|shown| !shape.quasi.is_empty() && shown != USUAL_LABEL),
+                .filter(|shown| !shape.quasi.is_empty() && shown != DEFAULT_LABEL),
             low_high: shape.ends.iter().map(|(name, _)| name.clone()).collect(),
             lists: shape.lists.clone(),
             means: shape.means.clone(),
@@ -109,15 +115,15 @@ impl WrittenEntry {
     }
 }
 
-/// The label of a missing value where nobody states another.
-const USUAL_LABEL: &str = "?";
+/// The default label of a missing value.
+const DEFAULT_LABEL: &str = "?";
 
-/// What is told of an external table: that there was one.
+/// The entry about an external table. It does not describe the table's content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExternalEntry {
-    /// How the join was grouped.
+    /// The grouping method of the join.
     pub method: String,
-    /// Whether surplus external people were left out.
+    /// Whether surplus external people were suppressed.
     pub trim: String,
 }
 
@@ -126,40 +132,44 @@ pub struct ExternalEntry {
 pub struct ColumnEntry {
     /// Its role.
     pub role: String,
-    /// What its values are, if that was stated.
+    /// The type of its values, if it was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// How the dates of the original are written, if that was stated. Published dates are written 2021-03-05.
+    /// The date format of the original, if it was stated. Published dates have the form 2021-03-05.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// What kind of hierarchy it was generalized along.
+    /// The kind of its hierarchy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<String>,
-    /// How text without a hierarchy is published, if not as sets.
+    /// The hierarchy with its parameters, if it needs no file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipe: Option<Recipe>,
+    /// The labels of text without a hierarchy, if they are not sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<String>,
-    /// The regular intervals it is published in.
+    /// The regular intervals in which it is published.
     #[serde(default, rename = "mdr", skip_serializing_if = "Option::is_none")]
     pub intervals: Option<RegularIntervals>,
-    /// The number from which on all are published as one.
+    /// The number from which all greater numbers are published as one value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top: Option<f64>,
-    /// The number down from which all are published as one.
+    /// The number below which all smaller numbers are published as one value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottom: Option<f64>,
-    /// The level of its hierarchy below which no cell lies.
+    /// The minimum level of its cells in the hierarchy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_level: Option<u32>,
-    /// How much its loss weighs, if that was stated.
+    /// The importance of the column in the information loss, if it was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// The categories of its values, most sensitive first. They are a list of policy, not of people.
+    /// The categories of its values, most sensitive first. They are defined by policy, not derived
+    /// from the records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<CategoryEntry>>,
-    /// What is published of it: values, categories or both.
+    /// The published form: values, categories or both.
     #[serde(default, alias = "publish_sa", skip_serializing_if = "Option::is_none")]
     pub publish: Option<String>,
-    /// `false` if nobody else is said to know its values.
+    /// `false` if an adversary is assumed not to know its values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linkable: Option<bool>,
 }
@@ -178,14 +188,19 @@ impl JobEntry {
         let (input, algorithm) = (&checked.job.input, &checked.job.algorithm);
         let order = checked.job.output.as_ref().map(|output| output.order).unwrap_or_default();
         let linkable = |name: &str| checked.job.column(name).and_then(|column| column.linkable);
-        let entry = |(name, role)| ColumnEntry { linkable: linkable(name), ..ColumnEntry::of(role) };
+        let entry =
+            |(name, role)| ColumnEntry { linkable: linkable(name), ..ColumnEntry::of(role) };
         let columns = schema.published().map(|(name, role)| (name.to_owned(), entry((name, role))));
         let weight = checked.published_weight().map(|name| {
-            (name.to_owned(), ColumnEntry { role: weights::ROLE.to_owned(), ..ColumnEntry::default() })
+            (
+                name.to_owned(),
+                ColumnEntry { role: weights::ROLE.to_owned(), ..ColumnEntry::default() },
+            )
         });
         JobEntry {
             columns: columns.chain(weight).collect(),
             on_missing: word(&OnMissing::ALL, input.on_missing).to_owned(),
+            missing: Some(&input.missing).filter(|own| **own != Input::default().missing).cloned(),
             suppression_limit: algorithm.suppression_limit,
             suppressed: word(&Suppressed::ALL, algorithm.suppressed).to_owned(),
             order: word(&Order::ALL, order).to_owned(),
@@ -200,19 +215,23 @@ impl JobEntry {
         }
     }
 
-    /// What a missing cell matches, if that is told.
+    /// Returns the values that a missing cell matches, if the manifest contains them.
     pub(crate) fn missing_cells(&self) -> Option<MissingCells> {
-        let told = self.missing_cells.as_ref()?;
-        MissingCells::ALL.iter().find(|(name, _)| *name == told.matches).map(|(_, meaning)| *meaning)
+        let entry = self.missing_cells.as_ref()?;
+        MissingCells::ALL
+            .iter()
+            .find(|(name, _)| *name == entry.matches)
+            .map(|(_, meaning)| *meaning)
     }
 
-    /// What the release shows in another way than its label.
+    /// Returns the columns that are not published as plain labels.
     pub(crate) fn shape(&self, missing: &str) -> Shape {
         let Some(written) = self.written.clone() else {
             let quasi = if self.on_missing == "keep" { self.quasi() } else { Vec::new() };
             return Shape { missing: missing.to_owned(), quasi, ..Shape::default() };
         };
-        let strict = |name: &String| self.columns.get(name).is_some_and(|column| column.hierarchy.is_some());
+        let strict =
+            |name: &String| self.columns.get(name).is_some_and(|column| column.hierarchy.is_some());
         let strict: Vec<bool> = written.low_high.iter().map(strict).collect();
         Shape {
             missing: missing.to_owned(),
@@ -237,6 +256,7 @@ impl ColumnEntry {
             Role::Sensitive(spec) => ("sensitive", spec.kind, spec.format, spec.hierarchy.as_ref()),
             _ => ("passthrough", None, None, None),
         };
+        let recipe = hierarchy.and_then(Recipe::of);
         let hierarchy = hierarchy.map(|hierarchy| match hierarchy {
             HierarchySpec::Arx { .. } => "file",
             HierarchySpec::Nested(_) => "tree",
@@ -253,6 +273,7 @@ impl ColumnEntry {
             kind: kind.map(|kind| word(&Kind::ALL, kind).to_owned()),
             format: format.map(|format| format.to_string()),
             hierarchy: hierarchy.map(str::to_owned),
+            recipe,
             ..ColumnEntry::default()
         };
         match role {
@@ -280,7 +301,7 @@ impl ColumnEntry {
         entry
     }
 
-    /// The column as a job would state it. A hierarchy is told only where it follows from the release.
+    /// Returns the column as a job entry. A hierarchy from a file or from other columns is absent.
     pub(crate) fn column(&self) -> Result<ColumnJob> {
         fn of<T: Copy>(words: &[(&str, T)], word: &Option<String>) -> Option<T> {
             let word = word.as_deref()?;
@@ -293,12 +314,13 @@ impl ColumnEntry {
             ..ColumnJob::default()
         };
         column.spec.kind = of(&Kind::ALL, &self.kind);
-        column.spec.format = self.format.as_deref().and_then(|format| DateFormat::parse(format).ok());
+        column.spec.format =
+            self.format.as_deref().and_then(|format| DateFormat::parse(format).ok());
         column.spec.limits = Limits { top: self.top, bottom: self.bottom };
-        // A level is about a hierarchy, which the manifest does not tell.
-        column.spec.min_level = self.min_level.filter(|_| self.intervals.is_some());
+        column.spec.hierarchy = self.stated()?;
+        // A level is meaningless without a hierarchy.
+        column.spec.min_level = self.min_level.filter(|_| column.spec.hierarchy.is_some());
         column.spec.weight = self.weight.filter(|weight| *weight >= 0.0);
-        column.spec.hierarchy = self.regular();
         if let Some(list) = &self.categories {
             let list = list.iter().map(|c| (c.name.clone(), c.values.clone())).collect();
             column.categories = Some(Categories::new(list)?);
@@ -306,9 +328,21 @@ impl ColumnEntry {
         Ok(column)
     }
 
-    /// The tree of regular intervals, which the manifest itself tells.
+    /// Returns the tree of regular intervals, which the manifest contains.
     pub(crate) fn regular(&self) -> Option<HierarchySpec> {
         let grid = self.intervals.as_ref()?.grid()?;
         Some(HierarchySpec::Mdr(Mdr::of_grid(grid)))
+    }
+
+    /// Returns the hierarchy, if the manifest contains all of it.
+    pub(crate) fn stated(&self) -> Result<Option<HierarchySpec>> {
+        if let Some(regular) = self.regular() {
+            return Ok(Some(regular));
+        }
+        let named = || Recipe::named(self.hierarchy.as_deref()?);
+        let Some(recipe) = self.recipe.clone().or_else(named) else { return Ok(None) };
+        recipe
+            .hierarchy()
+            .map_err(|e| Error::input(format!("a hierarchy of the manifest: {}", e.message())))
     }
 }

@@ -1,5 +1,5 @@
-//! The tree of regular intervals a column was published with, as a manifest tells it. Its ends can be read off the release
-//! anyway; with them anybody can check that every cell is one of the tree's.
+//! The regular intervals of a published column. Their bounds are visible in the release anyway;
+//! with them every reader can check that each cell is in the tree.
 
 use incrowd_core::hierarchy::mdr::{Grid, Unit};
 use incrowd_core::number::{date_of, parse_date};
@@ -17,7 +17,7 @@ pub struct RegularIntervals {
     outliers_to: Option<End>,
 }
 
-/// An end of the intervals; those of dates are written as dates.
+/// A bound of the intervals; bounds of dates are written as dates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum End {
@@ -69,7 +69,7 @@ impl RegularIntervals {
         }
     }
 
-    /// The intervals, if they make sense.
+    /// Returns the intervals, if they are valid.
     pub(crate) fn grid(&self) -> Option<Grid> {
         let unit = Unit::ALL.iter().find(|(name, _)| *name == self.unit).map(|(_, unit)| *unit)?;
         let (lo, hi) = (self.from.number()?, self.to.number()?);
@@ -79,10 +79,13 @@ impl RegularIntervals {
         Some(Grid { unit, lo, hi, width, factors, low, high }).filter(Grid::is_sound)
     }
 
-    /// In words, for a summary.
+    /// Describes the intervals for a summary.
     pub fn describe(&self, column: &str) -> String {
-        let widths: Vec<String> =
-            self.factors.iter().map(|factor| (f64::from(*factor) * self.width).to_string()).collect();
+        let widths: Vec<String> = self
+            .factors
+            .iter()
+            .map(|factor| (f64::from(*factor) * self.width).to_string())
+            .collect();
         let days = if self.unit == "date" { " days" } else { "" };
         let s = if widths.len() == 1 { "" } else { "s" };
         let (from, to) = (&self.from, &self.to);
@@ -102,11 +105,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_read_back_as_they_were_written() {
+    fn intervals_survive_a_round_trip() {
         for unit in [Unit::Integers, Unit::Reals, Unit::Dates] {
             let width = if unit == Unit::Reals { 0.25 } else { 3.0 };
-            let grid =
-                Grid { unit, lo: -4.0, hi: 40.0, width, factors: vec![1, 4], low: None, high: Some(90.0) };
+            let grid = Grid {
+                unit,
+                lo: -4.0,
+                hi: 40.0,
+                width,
+                factors: vec![1, 4],
+                low: None,
+                high: Some(90.0),
+            };
             let text = serde_json::to_string(&RegularIntervals::of(&grid)).unwrap();
             let back: RegularIntervals = serde_json::from_str(&text).unwrap();
             assert_eq!(back.grid(), Some(grid));

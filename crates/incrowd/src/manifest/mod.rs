@@ -1,11 +1,13 @@
-//! The manifest: what a release promises, what it cost, and the digest by which it is recognized. It is public, so it holds
-//! neither paths nor seeds nor anything about a single group.
+//! The manifest: the guarantees of a release, its information loss and its digest. It is public, so
+//! it contains no paths, no seeds and no data about a single group.
 //!
-//! This is the only place that writes and reads manifests. The tests keep samples of every [`FORMAT`] that was ever written.
+//! Only this module writes and reads manifests. The tests keep samples of every [`FORMAT`] ever
+//! written.
 
 mod columns;
 mod intervals;
 mod ordered;
+mod recipe;
 mod seal;
 
 use std::path::{Path, PathBuf};
@@ -17,17 +19,21 @@ use incrowd_engine::is_remote;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-pub use columns::{CategoryEntry, ColumnEntry, ExternalEntry, JobEntry, MissingCellsEntry, WrittenEntry};
+pub use columns::{
+    CategoryEntry, ColumnEntry, ExternalEntry, JobEntry, MissingCellsEntry, WrittenEntry,
+};
 pub use intervals::RegularIntervals;
 pub use ordered::{Ordered, Parameter};
+pub use recipe::Recipe;
 pub(crate) use seal::SigningKey;
 
 use crate::job::ModelJob;
 
-/// The format that is written. Format 1 had no number; a format is counted up when an old reader would misunderstand a file.
+/// The format that is written. Format 1 had no number. The number increases when an older reader
+/// would misinterpret a file.
 pub const FORMAT: u32 = 2;
 
-/// What is said of a release in public.
+/// The public description of a release.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of incrowd that made the release.
@@ -38,48 +44,48 @@ pub struct Manifest {
     /// The name of the release's first file.
     #[serde(default)]
     pub release: String,
-    /// What kind of publication it is.
+    /// The kind of publication.
     #[serde(default)]
     pub publication: String,
-    /// How it was made, as far as its readers need to know.
+    /// The settings that readers of the release need.
     pub job: JobEntry,
-    /// How many records went where.
+    /// The numbers of records read, suppressed and published.
     pub records: RecordsEntry,
-    /// What every promise counts, if not records: `persons`.
+    /// The unit that models count, if not records: `persons`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// How many persons went where, if promises count them.
+    /// The numbers of persons, if models count persons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub persons: Option<PersonsEntry>,
-    /// How many groups a reader sees.
+    /// The number of groups in the release.
     pub groups: u64,
-    /// The promises, as they were judged on the written bytes.
+    /// The models, verified on the written bytes.
     pub models: Vec<ModelEntry>,
-    /// What it cost.
+    /// The information loss.
     pub metrics: Metrics,
     /// The algorithm and its options.
     pub algorithm: AlgorithmEntry,
     /// The digest of the first file.
     pub digest: String,
-    /// The groups of sensitive values, where those stand in a table of their own and have groups of their own.
+    /// The groups of sensitive values, if these are in a separate table with groups of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensitive_groups: Option<SensitiveGroups>,
-    /// The files, where there are several.
+    /// The files, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileEntry>,
-    /// What was withheld before anything else: how, never whether.
+    /// The method of the suppression step. It does not reveal whether records were suppressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suppression: Option<SuppressionEntry>,
-    /// Why this release is a test and must not be published.
+    /// The reason why this release is a test and must not be published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// The digest of all else that is said here.
+    /// The digest of all other entries of the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest_digest: Option<String>,
     /// The digest signed with a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// The digest of what is said here now.
+    /// The digest of the entries when they were read.
     #[serde(skip)]
     pub(crate) content: Option<String>,
 }
@@ -88,28 +94,28 @@ fn first_format() -> u32 {
     1
 }
 
-/// How many records went where; what would tell a secret is not told.
+/// The numbers of records. A count that would reveal a secret is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordsEntry {
-    /// Read from the input.
+    /// Records read from the input.
     #[serde(default)]
     pub read: Option<u64>,
-    /// Left out because a value was missing.
+    /// Records dropped because of a missing value.
     #[serde(default)]
     pub dropped_missing: Option<u64>,
-    /// Left out to keep a promise.
+    /// Records suppressed to satisfy a model.
     #[serde(default)]
     pub suppressed: Option<u64>,
     /// Published.
     pub published: u64,
-    /// Rows of people of both tables, if there is an external one.
+    /// Records of people who are in both tables, if there is an external table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined: Option<u64>,
 }
 
 impl RecordsEntry {
-    /// The counts that are told, each with its name in words.
-    pub(crate) fn told(&self) -> Vec<(String, u64)> {
+    /// Returns the counts that are present, each with its name in words.
+    pub(crate) fn present(&self) -> Vec<(String, u64)> {
         let all = [
             ("read", self.read),
             ("dropped missing", self.dropped_missing),
@@ -121,27 +127,27 @@ impl RecordsEntry {
     }
 }
 
-/// How many persons went where; what would tell a secret is not told.
+/// The numbers of persons. A count that would reveal a secret is absent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonsEntry {
-    /// Read from the input. A record that names nobody is a person of its own.
+    /// Persons read from the input. A record without a person identifier counts as one person.
     #[serde(default)]
     pub read: Option<u64>,
-    /// Of whom no record is published.
+    /// Persons without any published record.
     #[serde(default)]
     pub dropped: Option<u64>,
-    /// Of whom some record is published.
+    /// Persons with at least one published record.
     pub published: u64,
-    /// How many the smallest group has.
+    /// The number of persons in the smallest group.
     pub smallest_group: u64,
-    /// How many records the smallest group has, which may be another one.
+    /// The number of records in the group with the fewest records, which may be another one.
     pub smallest_group_records: u64,
 }
 
-/// What promises count, as a manifest says it.
+/// The value of [`Manifest::unit`] if models count persons.
 pub(crate) const PERSONS: &str = "persons";
 
-/// A promise as it was judged.
+/// A model and the result of its verification.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelEntry {
     /// The model's name.
@@ -149,29 +155,29 @@ pub struct ModelEntry {
     /// Its parameters.
     #[serde(flatten)]
     pub params: Ordered<Parameter>,
-    /// Whether it holds; neither where only categories are published and the promise is about values.
+    /// Whether it holds; `None` if only categories are published and the model is about values.
     pub holds: Option<bool>,
-    /// How far on the safe side the worst group is.
+    /// The distance of the worst group from the threshold.
     pub margin: Option<f64>,
-    /// What was measured.
+    /// The measured quantity.
     pub measured: Measured,
 }
 
-/// What a model measures.
+/// A quantity that a model measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// In words, for example `smallest group`.
+    /// Its name, for example `smallest group`.
     pub what: String,
-    /// What the worst group has.
+    /// The value of the worst group.
     pub have: Option<f64>,
-    /// What it needs.
+    /// The required value.
     pub need: Option<f64>,
 }
 
 impl Manifest {
-    /// The counts that are told, each with its name in words.
-    pub(crate) fn counts_told(&self) -> Vec<(String, u64)> {
-        let mut all = self.records.told();
+    /// Returns the counts that are present, each with its name in words.
+    pub(crate) fn counts(&self) -> Vec<(String, u64)> {
+        let mut all = self.records.present();
         if let Some(persons) = &self.persons {
             let counts = [
                 ("persons read", persons.read),
@@ -184,7 +190,7 @@ impl Manifest {
         all
     }
 
-    /// Whether promises count persons.
+    /// Returns whether models count persons.
     pub fn by_persons(&self) -> bool {
         self.unit.as_deref() == Some(PERSONS)
     }
@@ -196,7 +202,7 @@ impl ModelEntry {
         ModelEntry {
             name: judgement.name.to_owned(),
             params: parameters(&judgement.params, &[]),
-            holds: (!judgement.unknown).then_some(judgement.holds),
+            holds: judgement.decision().answer(),
             margin: number(judgement.margin),
             measured: Measured {
                 what: judgement.measures.to_owned(),
@@ -206,14 +212,15 @@ impl ModelEntry {
         }
     }
 
-    /// All judgements of a verification.
+    /// Returns all judgements of a verification.
     pub(crate) fn all(verification: &Verification) -> Vec<ModelEntry> {
         verification.judgements.iter().map(ModelEntry::of).collect()
     }
 
-    /// The promise as a job states it.
-    pub(crate) fn promise(&self) -> Result<ModelJob> {
-        let Some(card) = incrowd_core::model::MODELS.iter().find(|card| card.name == self.name) else {
+    /// Returns the model as a job entry.
+    pub(crate) fn model(&self) -> Result<ModelJob> {
+        let Some(card) = incrowd_core::model::MODELS.iter().find(|card| card.name == self.name)
+        else {
             return Err(Error::input(format!(
                 "the manifest names a model `{}` this version does not know",
                 self.name
@@ -223,53 +230,57 @@ impl ModelEntry {
     }
 }
 
-/// The parameters that a list entry knows, as a job would state them.
+/// Returns the parameters that are listed in `known`, as job values.
 pub(crate) fn given(params: &Ordered<Parameter>, known: &[Param]) -> Vec<(String, Value)> {
     let known = known.iter().filter_map(|p| Some((p, params.get(p.name)?)));
     known.map(|(p, value)| (p.name.to_owned(), value.of_kind(p.kind))).collect()
 }
 
-/// Parameters as they are published, without those named in `except`.
+/// Returns the published parameters: all but those named in `except`.
 pub(crate) fn parameters(params: &Params, except: &[&str]) -> Ordered<Parameter> {
     let params = params.iter().filter(|(name, _)| !except.contains(name));
     params.map(|(name, value)| (name.to_owned(), Parameter(value.clone()))).collect()
 }
 
-/// What a release cost.
+/// The information loss of a release.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
     /// Every metric on the list.
     #[serde(flatten)]
     pub all: Ordered<Option<f64>>,
-    /// The penalty by column.
+    /// The normalized certainty penalty by column.
     #[serde(default)]
     pub ncp_by_column: Ordered<Option<f64>>,
 }
 
 impl Metrics {
-    /// All metrics of a tally.
+    /// Computes all metrics of a tally.
     pub fn of(tally: &Tally) -> Metrics {
         let number = |x: f64| Some(x).filter(|x| x.is_finite());
-        let mut all: Ordered<Option<f64>> =
-            METRICS.iter().map(|metric| (metric.name.to_owned(), number((metric.measure)(tally)))).collect();
+        let mut all: Ordered<Option<f64>> = METRICS
+            .iter()
+            .map(|metric| (metric.name.to_owned(), number((metric.measure)(tally))))
+            .collect();
         let loss = all.get("information_loss").copied().flatten().unwrap_or(0.0);
         let per_column = loss / tally.columns.len().max(1) as f64;
         all.0.push(("information_loss_per_column".to_owned(), number(per_column)));
-        let column = |c: &incrowd_core::metric::ColumnTally| (c.name.clone(), number(tally.column_ncp(c)));
+        let column =
+            |c: &incrowd_core::metric::ColumnTally| (c.name.clone(), number(tally.column_ncp(c)));
         Metrics { ncp_by_column: tally.columns.iter().map(column).collect(), all }
     }
 
-    /// The metric of that name.
+    /// Returns the metric of that name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.all.get(name).copied().flatten()
     }
 
-    /// The normalized certainty penalty: the share of its range that an average cell leaves open.
+    /// Returns the normalized certainty penalty: the average share of a column's domain that a cell
+    /// covers.
     pub fn ncp(&self) -> f64 {
         self.get("ncp").unwrap_or(f64::NAN)
     }
 
-    /// The information loss of an average column.
+    /// Returns the information loss per column.
     pub fn information_loss_per_column(&self) -> f64 {
         self.get("information_loss_per_column").unwrap_or(f64::NAN)
     }
@@ -283,37 +294,37 @@ pub struct AlgorithmEntry {
     /// Its options.
     #[serde(flatten)]
     pub params: Ordered<Parameter>,
-    /// The published level of each quasi-identifier, if every cell of it is at the same one.
+    /// The published level of each quasi-identifier, if all cells of a column have the same level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Ordered<u32>>,
-    /// The way that was taken, if the algorithm chooses among several.
+    /// The algorithm that was chosen, if `name` chooses among several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
 }
 
-/// Sensitive groups and what is promised of them.
+/// The groups of sensitive values and their models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SensitiveGroups {
-    /// How many there are.
+    /// The number of groups.
     pub groups: u64,
-    /// The promises.
+    /// The models.
     pub models: Vec<ModelEntry>,
 }
 
 /// A file of a release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
-    /// What it holds, for example `jat`.
+    /// The content, for example `jat`.
     pub content: String,
-    /// Its name; it lies beside the first file.
+    /// The file name; the file is in the same directory as the first one.
     pub name: String,
-    /// How many records it has.
+    /// The number of records.
     pub records: u64,
     /// The digest of its bytes.
     pub digest: String,
 }
 
-/// How records were withheld, if they had to be.
+/// The method of the suppression step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuppressionEntry {
     /// The method.
@@ -323,24 +334,24 @@ pub struct SuppressionEntry {
     /// The parameters of the method.
     #[serde(flatten)]
     pub params: Ordered<Parameter>,
-    /// What was checked on the written bytes.
+    /// The conditions that were checked on the written bytes.
     pub conditions_checked: Vec<String>,
-    /// What the method aims at.
+    /// The design target of the method.
     pub design_target: String,
-    /// What that is worth.
+    /// The meaning of that target for a reader.
     pub means: String,
-    /// Whether the draws followed from a stated seed.
+    /// Whether the random draws used a fixed seed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub test: bool,
 }
 
 impl SuppressionEntry {
-    /// A parameter that is a yes or a no.
+    /// Returns a boolean parameter; `false` if it is absent.
     pub(crate) fn flag(&self, name: &str) -> bool {
         self.params.get(name).is_some_and(|p| p.0 == Value::Flag(true))
     }
 
-    /// A parameter that is a count.
+    /// Returns an integer parameter.
     pub(crate) fn count(&self, name: &str) -> Option<u64> {
         match self.params.get(name)?.0 {
             Value::Integer(n) => u64::try_from(n).ok(),
@@ -352,10 +363,12 @@ impl SuppressionEntry {
 impl Manifest {
     /// Reads a manifest of any format that was ever written.
     pub fn parse(bytes: &[u8]) -> Result<Manifest> {
-        // What the reader of JSON says may quote what it read.
+        // Messages of `serde_json` may quote the content, so they are not shown.
         let unreadable = |e: serde_json::Error| {
             let what = match e.classify() {
-                serde_json::error::Category::Data => "something is missing there or of another kind",
+                serde_json::error::Category::Data => {
+                    "something is missing there or of another kind"
+                }
                 serde_json::error::Category::Eof => "it ends too early",
                 _ => "it is not JSON",
             };
@@ -365,7 +378,7 @@ impl Manifest {
                 e.column()
             ))
         };
-        // The number first: of a format that is not known yet nothing else can be said.
+        // The format number is read first: the rest of an unknown format cannot be parsed.
         #[derive(Deserialize)]
         struct Numbered {
             #[serde(default = "first_format")]
@@ -381,48 +394,53 @@ impl Manifest {
         let mut manifest: Manifest = serde_json::from_slice(bytes).map_err(unreadable)?;
         manifest.content = seal::digest(bytes);
         if manifest.format == 1 {
-            manifest.publication = match (manifest.publication.as_str(), manifest.algorithm.name.as_str()) {
-                ("", "anatomy") => "anatomy".to_owned(),
-                ("", _) => "one table".to_owned(),
-                (stated, _) => stated.to_owned(),
-            };
+            manifest.publication =
+                match (manifest.publication.as_str(), manifest.algorithm.name.as_str()) {
+                    ("", "anatomy") => "anatomy".to_owned(),
+                    ("", _) => "one table".to_owned(),
+                    (stated, _) => stated.to_owned(),
+                };
         }
         Ok(manifest)
     }
 
-    /// The manifest as it is written.
+    /// Serializes the manifest.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let mut text =
-            serde_json::to_vec_pretty(self).map_err(|e| Error::bug(format!("the manifest: {e}")))?;
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|e| Error::bug(format!("the manifest: {e}")))?;
         text.push(b'\n');
         Ok(text)
     }
 
-    /// The manifest as JSON.
+    /// Returns the manifest as JSON.
     pub fn to_json(&self) -> Json {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// The file with that content.
+    /// Returns the file with that content.
     pub(crate) fn file(&self, content: &str) -> Option<&FileEntry> {
         self.files.iter().find(|file| file.content == content)
     }
 
-    /// Whether records were withheld and how many is not told: then whatever is measured beside the original would tell it.
-    pub fn withheld_in_secret(&self) -> bool {
+    /// Returns whether records were suppressed and their number is secret. Then no comparison with
+    /// the original may be published: it would reveal the number.
+    pub fn hides_suppression(&self) -> bool {
         self.suppression.as_ref().is_some_and(|step| !step.flag("publish_size"))
     }
 }
 
-/// The manifest beside a release: `people.csv` and `people.release.csv` both have `people.release.json`.
+/// Returns the default path of a manifest, next to the release: `people.csv` and
+/// `people.release.csv` both have `people.release.json`.
 pub fn default_path(release: &Path) -> PathBuf {
     release.with_file_name(format!("{}.release.json", stem(release)))
 }
 
-/// The manifest within a release that is a directory: readers of tables pass over names that begin so.
+/// The name of the manifest inside a release that is a directory. Readers of tables skip names that
+/// begin with an underscore.
 pub const WITHIN: &str = "_incrowd.release.json";
 
-/// Where the manifest of a release goes, if nobody says: into a release that another system writes, beside any other.
+/// Returns the default path of a new manifest: inside a release that another system writes, next to
+/// any other release.
 pub(crate) fn path_of(release: &Path) -> PathBuf {
     match is_remote(release) {
         true => release.join(WITHIN),
@@ -430,13 +448,13 @@ pub(crate) fn path_of(release: &Path) -> PathBuf {
     }
 }
 
-/// Where the manifest of a published release is looked for.
+/// Returns the path at which the manifest of a published release is expected.
 pub(crate) fn find(release: &Path) -> PathBuf {
     let within = release.join(WITHIN);
     if within.is_file() { within } else { default_path(release) }
 }
 
-/// The name of a release without what tells its format.
+/// Returns the name of a release without the extensions of its format.
 pub(crate) fn stem(release: &Path) -> String {
     if let Some(table) = incrowd_engine::table_of(release) {
         let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
@@ -451,7 +469,7 @@ pub(crate) fn stem(release: &Path) -> String {
     stem.strip_suffix(".release").unwrap_or(stem).to_owned()
 }
 
-/// The last part of a path: a manifest is public and names no directory.
+/// Returns the last component of a path. A manifest is public and names no directory.
 pub(crate) fn file_name(path: &Path) -> String {
     if let Some(table) = incrowd_engine::table_of(path) {
         return table;
@@ -464,7 +482,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manifest_lies_beside_the_release() {
+    fn the_default_path_is_next_to_the_release() {
         for (release, manifest) in [
             ("a/people.csv", "a/people.release.json"),
             ("people.release.csv", "people.release.json"),
@@ -476,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_of_the_future_is_refused_with_its_number() {
+    fn an_unknown_format_is_refused_with_its_number() {
         let error = Manifest::parse(br#"{ "format": 9, "anything": [] }"#).unwrap_err();
         assert!(error.message().contains("format 9"), "{error}");
         assert!(Manifest::parse(b"[]").unwrap_err().message().contains("not a manifest"));

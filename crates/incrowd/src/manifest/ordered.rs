@@ -1,4 +1,4 @@
-//! A map that keeps the order in which it was written.
+//! A map that keeps the order of its entries.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Names with what belongs to each, in the order written.
+/// Names with values, in the order of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ordered<T>(pub Vec<(String, T)>);
 
@@ -19,17 +19,17 @@ impl<T> Default for Ordered<T> {
 }
 
 impl<T> Ordered<T> {
-    /// What belongs to a name.
+    /// Returns the value of a name.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// Every name with what belongs to it.
+    /// Returns every name with its value.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Whether there is nothing.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -76,7 +76,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Ordered<T> {
 pub struct Parameter(pub Value);
 
 impl Parameter {
-    /// The value as a parameter of that kind: a whole number may stand for any number.
+    /// Returns the value as a parameter of that type. A whole number is also a valid real number.
     pub(crate) fn of_kind(&self, kind: ParamKind) -> Value {
         match &self.0 {
             Value::Words(words) => Value::Words(words.clone()),

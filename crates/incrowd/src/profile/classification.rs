@@ -1,16 +1,17 @@
-//! Which classification do the values of a column belong to?
+//! Recognizes the classification of a column's values.
 
 use incrowd_core::hierarchy::known::{KNOWN, Known};
 
 use super::ValueKind;
+use super::column_facts::ColumnFacts;
 use super::detect;
-use super::seen::Seen;
 
-/// The share of different values that must be codes of a classification.
+/// The share of distinct values that must be codes of a classification.
 const ENOUGH: f64 = 0.9;
 
-/// The classification that most values are codes of. Codes that look like other numbers need a name that speaks for it.
-pub(super) fn recognise(column: &Seen<'_>) -> Option<&'static str> {
+/// Returns the classification to which most values belong. Codes that look like other numbers also
+/// need a matching column name.
+pub(super) fn recognise(column: &ColumnFacts<'_>) -> Option<&'static str> {
     if column.values.len() < 5 || column.kind == ValueKind::Date || column.kind == ValueKind::Real {
         return None;
     }
@@ -30,11 +31,14 @@ pub(super) fn recognise(column: &Seen<'_>) -> Option<&'static str> {
     best.filter(|_| !quantity).map(|(_, _, known)| known.name)
 }
 
-/// Whether the values look like nothing else: letters and digits in one code could be anything short.
-fn telling(known: &Known, column: &Seen<'_>) -> bool {
+/// Returns whether the values can hardly be anything else. Short codes of letters and digits could
+/// be.
+fn telling(known: &Known, column: &ColumnFacts<'_>) -> bool {
     match known.name {
         "icd10" => column.share(|value| value.contains('.')) > 0.2,
-        "nuts" => column.share(|value| value.len() > 3 && value.bytes().any(|b| b.is_ascii_digit())) > 0.5,
+        "nuts" => {
+            column.share(|value| value.len() > 3 && value.bytes().any(|b| b.is_ascii_digit())) > 0.5
+        }
         _ => true,
     }
 }
@@ -42,7 +46,7 @@ fn telling(known: &Known, column: &Seen<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::seen::tests::with_column;
+    use crate::profile::column_facts::tests::with_column;
 
     fn of(name: &str, cells: &[&str]) -> Option<&'static str> {
         with_column(name, cells, recognise)
@@ -61,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn other_values_are_not() {
+    fn other_values_are_not_recognised() {
         assert_eq!(of("x", &["1", "6", "36", "48", "56"]), None);
         assert_eq!(of("age", &["21", "22", "36", "48", "56"]), None);
         assert_eq!(of("seat", &["A12", "B03", "C11", "D07", "E20"]), None);

@@ -1,4 +1,4 @@
-//! A profile as JSON: what may be told stands at the top, all else under `private`.
+//! A profile as JSON: public data at the top, all other data under `private`.
 
 use serde_json::{Value as Json, json};
 
@@ -6,15 +6,22 @@ use super::{ColumnProfile, Profile, SIZES, Uniqueness};
 use crate::job::RoleName;
 
 impl Profile {
-    /// The profile as JSON.
+    /// Returns the profile as JSON.
     pub fn to_json(&self) -> Json {
         let name = |c: &usize| self.columns[*c].name.as_str();
         let names = |columns: &[usize]| columns.iter().map(name).collect::<Vec<_>>();
         let sets = self.found.combinations.iter().map(|set| {
-            json!({ "columns": names(&set.columns), "unique": set.unique, "unique_share": self.share_of(set.unique) })
+            json!({
+                "columns": names(&set.columns),
+                "unique": set.unique,
+                "unique_share": self.share_of(set.unique),
+            })
         });
-        let functions =
-            self.found.dependencies.iter().map(|d| json!({ "from": name(&d.from), "to": name(&d.to) }));
+        let functions = self
+            .found
+            .dependencies
+            .iter()
+            .map(|d| json!({ "from": name(&d.from), "to": name(&d.to) }));
         json!({
             "records": self.records,
             "columns": self.table_columns,
@@ -32,25 +39,31 @@ impl Profile {
                 },
                 "functions": functions.collect::<Vec<_>>(),
                 "uniqueness": self.uniqueness.as_ref().map(|u| self.uniqueness_json(u)),
-                "weighted": self.weighted.as_ref().map(|risk| json!({
-                    "people": risk.people,
-                    "fewest_people": risk.fewest,
-                    "by_weights": { "worst": risk.by_weights.0, "expected_found": risk.by_weights.1 },
-                    "benedetti_franconi": { "worst": risk.expected.0, "expected_found": risk.expected.1 },
-                })),
+                "weighted": self.weighted.as_ref().map(|risk| {
+                    let json = |(worst, found): (f64, f64)| {
+                        json!({ "worst": worst, "expected_found": found })
+                    };
+                    json!({
+                        "people": risk.people,
+                        "fewest_people": risk.fewest,
+                        "by_weights": json(risk.by_weights),
+                        "benedetti_franconi": json(risk.expected),
+                    })
+                }),
                 "population": self.population.as_ref().map(population_json),
             },
         })
     }
 
-    /// A number of records as a share of all.
+    /// Returns a number of records as a share of all.
     pub fn share_of(&self, records: u64) -> f64 {
         if self.records == 0 { 0.0 } else { records as f64 / self.records as f64 }
     }
 
     fn column_json(&self, column: &ColumnProfile) -> Json {
         let counts = &column.counts;
-        let markers = column.markers.iter().map(|m| json!({ "text": m.text, "records": m.records }));
+        let markers =
+            column.markers.iter().map(|m| json!({ "text": m.text, "records": m.records }));
         json!({
             "name": column.name,
             "kind": column.kind.name(),
@@ -81,7 +94,8 @@ impl Profile {
             json!({ "column": column, "unique": unique, "unique_share": self.share_of(unique) })
         });
         json!({
-            "columns": uniqueness.columns.iter().map(|&c| &self.columns[c].name).collect::<Vec<_>>(),
+            "columns":
+                uniqueness.columns.iter().map(|&c| &self.columns[c].name).collect::<Vec<_>>(),
             "columns_given": uniqueness.given,
             "unique": unique,
             "unique_share": self.share_of(unique),
@@ -93,7 +107,7 @@ impl Profile {
     }
 }
 
-/// A role as a job file spells it.
+/// Returns the name of a role in a job file.
 pub(super) fn role_name(role: RoleName) -> &'static str {
     RoleName::ALL.iter().find(|(_, r)| *r == role).map_or("drop", |(name, _)| name)
 }
@@ -101,8 +115,12 @@ pub(super) fn role_name(role: RoleName) -> &'static str {
 fn population_json(population: &incrowd_audit::risk::population::Population) -> Json {
     let people = population.size as f64;
     let estimates = population.estimates.iter().map(|e| match e.uniques {
-        Ok(uniques) => json!({ "estimator": e.name, "unique": uniques, "unique_share": uniques / people }),
-        Err(why) => json!({ "estimator": e.name, "unique": null, "unique_share": null, "why_not": why }),
+        Ok(uniques) => {
+            json!({ "estimator": e.name, "unique": uniques, "unique_share": uniques / people })
+        }
+        Err(why) => {
+            json!({ "estimator": e.name, "unique": null, "unique_share": null, "why_not": why })
+        }
     });
     json!({
         "size": population.size,

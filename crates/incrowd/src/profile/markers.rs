@@ -1,6 +1,6 @@
-//! Texts that probably stand for a missing value although nobody listed them as missing.
+//! Texts that probably mean a missing value but are not listed as missing.
 //!
-//! Only well-known markers are looked for, so naming them tells nothing about anyone.
+//! Only well-known markers are searched, so naming them reveals nothing about anyone.
 
 /// Words that mark a missing value where numbers or dates are expected, in lower case.
 const WORDS: &[&str] = &[
@@ -39,7 +39,8 @@ const WORDS: &[&str] = &[
     "tbd",
 ];
 
-/// Of these, the words that mark a missing value even among other words. `none` and `no` are answers there.
+/// The words that mark a missing value even in a text column. `none` and `no` are regular values
+/// there.
 const IN_TEXT: &[&str] = &[
     "n/a",
     "#n/a",
@@ -64,15 +65,15 @@ const IN_TEXT: &[&str] = &[
     "undefined",
 ];
 
-/// More than this many different words among numbers are no markers any more.
+/// With more distinct words than this among numbers, they are not markers.
 pub(crate) const MOST: usize = 4;
 
-/// A text that probably stands for a missing value.
+/// A text that probably means a missing value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker {
-    /// As the table has it.
+    /// The text in the table.
     pub text: String,
-    /// How many records have it.
+    /// The number of records with it.
     pub records: u64,
 }
 
@@ -80,27 +81,29 @@ fn known(list: &[&str], text: &str) -> bool {
     list.contains(&text.trim().to_lowercase().as_str())
 }
 
-/// Whether a word would be a marker among numbers.
+/// Returns whether a word would be a marker among numbers.
 pub(crate) fn is_word(text: &str) -> bool {
     known(WORDS, text)
 }
 
-/// Words among numbers or dates, all of which are markers.
+/// Returns markers for words among numbers or dates.
 pub(crate) fn words(others: &[(&str, u64)]) -> Vec<Marker> {
-    let mut found: Vec<Marker> =
-        others.iter().map(|(text, records)| Marker { text: (*text).to_owned(), records: *records }).collect();
+    let mut found: Vec<Marker> = others
+        .iter()
+        .map(|(text, records)| Marker { text: (*text).to_owned(), records: *records })
+        .collect();
     found.sort_by(|a, b| a.text.cmp(&b.text));
     found
 }
 
-/// Markers among other words.
+/// Returns the markers among other words.
 pub(crate) fn in_text<'a>(values: impl Iterator<Item = (&'a str, u64)>) -> Vec<Marker> {
     let marks: Vec<(&str, u64)> = values.filter(|(text, _)| known(IN_TEXT, text)).collect();
     words(&marks)
 }
 
-/// Numbers that stand apart from the others as only markers do: the only negative one, if it is −1, −7, −8, −9 or such, and
-/// a greatest one of nines, if it is more than double the next.
+/// Returns numbers that are probably markers: the only negative number, if it is −1, −7, −8, −9 or
+/// similar; and the greatest number, if it consists of nines and is more than double the next.
 pub(crate) fn in_numbers(ascending: &[(f64, u64)]) -> Vec<Marker> {
     let mut found = Vec::new();
     if let [(low, records), (next, _), _, ..] = ascending
@@ -124,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markers_stand_apart() {
+    fn numeric_markers_are_far_from_the_other_numbers() {
         let numbers = |xs: &[f64]| {
             let found = in_numbers(&xs.iter().map(|&x| (x, 1)).collect::<Vec<_>>());
             found.into_iter().map(|m| m.text).collect::<Vec<_>>()
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_markers_where_they_are_no_answers() {
+    fn regular_values_of_a_text_column_are_no_markers() {
         assert!(is_word("N") && is_word(" Unknown ") && !is_word("Norway"));
         let found = in_text([("Unknown", 3), ("None", 5), ("White", 9)].into_iter());
         assert_eq!(found, [Marker { text: "Unknown".into(), records: 3 }]);

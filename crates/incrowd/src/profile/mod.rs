@@ -1,22 +1,25 @@
-//! What is in this table, how unique are the people in it, and which roles should its columns have?
+//! Profiles of tables: counts, uniqueness of records, and proposed roles of the columns.
 //!
-//! Everything a profile says is for the owner of the data: no cell is in it, but counts of unique records and the reasons
-//! for roles describe people who have not been protected yet. Only the numbers of records and columns may be told.
+//! A profile is for the data owner. It contains no cells, but counts of unique records and the
+//! reasons for roles describe people who are not protected yet. Only the numbers of records and
+//! columns may be published.
 
 mod classification;
+mod column_facts;
 mod detect;
 mod init;
 mod json;
 mod levels;
 mod markers;
-mod seen;
 
+pub use column_facts::ValueKind;
 pub use init::{Draft, InitOptions, MANY, Preset, as_quasi, init};
 pub use markers::Marker;
-pub use seen::ValueKind;
 
 use incrowd_audit::risk::population::{self, Population, Sampling};
-use incrowd_audit::risk::{self, ColumnCounts, Dependency, Found, GroupSizes, Search, WeightedRisk};
+use incrowd_audit::risk::{
+    self, ColumnCounts, Dependency, GroupSizes, Search, SearchResult, WeightedRisk,
+};
 use incrowd_core::calendar::{DateFormat, Sniffed};
 use incrowd_core::hierarchy::bands;
 use incrowd_core::represented::{MILLIONTHS, read_weight};
@@ -25,36 +28,38 @@ use rayon::prelude::*;
 
 use crate::job::{Input, RoleName};
 use crate::reading::open_input;
-use seen::Seen;
+use column_facts::ColumnFacts;
 
-/// What to look at.
+/// Options of [`profile`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileOptions {
     /// The table and how to read it.
     pub input: Input,
-    /// The columns to look at; all if empty.
+    /// The columns to profile; all if empty.
     pub columns: Vec<String>,
-    /// Roles that are known already, and not for the detectors to decide.
+    /// Roles that are already known. The detectors do not change them.
     pub roles: Vec<(String, RoleName)>,
     /// The columns on which uniqueness is measured; those proposed as quasi-identifiers if empty.
     pub quasi: Vec<String>,
-    /// How the table was drawn from a population, if uniqueness in it is to be estimated.
+    /// How the table was sampled from a population, for estimates of uniqueness in it.
     pub sampling: Option<Sampling>,
-    /// The share of records that must be unique on a set of columns for it to single people out.
+    /// The share of records that must be unique on a set of columns for the set to be reported.
     pub share: f64,
-    /// How many columns such a set has at most; [`USUAL_MOST`] or what can be searched in reasonable time if `None`.
+    /// The maximum size of such a set. `None`: [`DEFAULT_MAX_SET`], or less if the search would
+    /// take too long.
     pub most: Option<usize>,
 }
 
-/// How many columns a set that singles people out has at most, unless told otherwise.
-pub const USUAL_MOST: usize = 3;
+/// The default maximum size of identifying sets of columns.
+pub const DEFAULT_MAX_SET: usize = 3;
 
-/// The share of records that must be unique, unless told otherwise.
-pub const USUAL_SHARE: f64 = 0.05;
+/// The default share of records that must be unique on an identifying set of columns.
+pub const DEFAULT_SHARE: f64 = 0.05;
 
-/// The most cells that a search looks at without being told to: some seconds of work.
-const PATIENCE: u128 = 4_000_000_000;
-/// The most sets of columns that it looks at without being told to: each takes some hundred bytes.
+/// The maximum number of cells that a search reads by default: some seconds of work.
+const MOST_CELLS: u128 = 4_000_000_000;
+/// The maximum number of column sets that a search counts by default. Each takes about a hundred
+/// bytes.
 const MOST_SETS: u128 = 1_000_000;
 
 impl Default for ProfileOptions {
@@ -65,41 +70,41 @@ impl Default for ProfileOptions {
             roles: Vec::new(),
             quasi: Vec::new(),
             sampling: None,
-            share: USUAL_SHARE,
+            share: DEFAULT_SHARE,
             most: None,
         }
     }
 }
 
-/// A role with the reason for it.
+/// A proposed role with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     /// The role.
     pub role: RoleName,
-    /// Whether name and values speak clearly. If not, the role is one that protects.
+    /// Whether name and values are clear evidence. If not, the proposed role is a protective one.
     pub sure: bool,
-    /// Why, as the rest of a sentence that begins with the column.
+    /// The reason, as the predicate of a sentence whose subject is the column.
     pub reason: String,
 }
 
-/// How a quasi-identifier is best generalized without a hierarchy of its own.
+/// The generalization proposed for a quasi-identifier without a hierarchy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generalization {
-    /// As ranges of numbers, or as sets of its few values.
+    /// Ranges of numbers, or sets of the values.
     Plain,
-    /// As dates: month, quarter, year, decade.
+    /// Dates: month, quarter, year, decade.
     Dates,
-    /// Character by character from the right.
+    /// Masking from the right, character by character.
     MaskRight,
-    /// As intervals that the values are already, joined with their neighbours.
+    /// Intervals: the values are intervals already and are merged with their neighbours.
     Bands,
-    /// Along this known classification.
+    /// The known classification of this name.
     Known(&'static str),
-    /// As the value or `*`.
+    /// The value or `*`.
     Star,
 }
 
-/// What presets ask of a column.
+/// The subject of a column, as far as presets need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     /// An age in years.
@@ -112,106 +117,109 @@ pub enum About {
     Other,
 }
 
-/// What a profile says of one column.
+/// The profile of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnProfile {
     /// The column's name.
     pub name: String,
-    /// What its values are.
+    /// The type of its values.
     pub kind: ValueKind,
-    /// What was counted.
+    /// Counts of values and records.
     pub counts: ColumnCounts,
-    /// Texts that probably stand for a missing value but are not listed as missing.
+    /// Texts that probably mean a missing value but are not listed as missing.
     pub markers: Vec<Marker>,
-    /// The role it should have.
+    /// The proposed role.
     pub proposal: Proposal,
-    /// How it would be generalized as a quasi-identifier.
+    /// The proposed generalization, if it is a quasi-identifier.
     pub generalization: Generalization,
-    /// How its dates are written, if the job has to state it.
+    /// The date format, if the job must state it.
     pub format: Option<DateFormat>,
-    /// Columns that follow from it, and are the levels of its hierarchy, finest first.
+    /// Columns that are functions of it and form the levels of its hierarchy, finest first.
     pub levels: Vec<String>,
     /// The level at which a postal code has three digits.
     postal_level: u32,
-    /// Whether it is somebody's age in years, or the place of somebody.
+    /// The subject of the column: an age, a place or something else.
     pub about: About,
-    /// Why its numbers are names of categories, if they are.
+    /// The reason why its numbers are category codes, if they are.
     pub code: Option<&'static str>,
-    /// What else is worth knowing, each a sentence.
+    /// Further remarks, each a sentence.
     pub remarks: Vec<String>,
-    /// Whether it looks like a survey weight and every record has one of at least 1.
+    /// Whether it looks like a survey weight and every record has a weight of at least 1.
     is_weight: bool,
-    /// Those of its values that could be taken for markers of missing values elsewhere.
+    /// Values that could be taken for markers of missing values in other columns.
     short_answers: Vec<String>,
 }
 
-/// How unique the records are on the quasi-identifiers.
+/// The uniqueness of records on the quasi-identifiers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Uniqueness {
     /// The positions of the quasi-identifiers.
     pub columns: Vec<usize>,
-    /// Whether they were given, or are those the profile proposes.
+    /// Whether the caller chose them. Otherwise the profile proposed them.
     pub given: bool,
-    /// How many groups of alike records have which size.
+    /// The number of groups by size.
     pub sizes: GroupSizes,
-    /// For each quasi-identifier how many records would be unique without it.
+    /// For each quasi-identifier, the number of unique records without it.
     pub without: Vec<u64>,
 }
 
-/// The bounds of group sizes that reports show; the last is open.
+/// The size classes of groups in reports. The last one has no upper bound.
 pub const SIZES: [(u64, u64); 6] = [(1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, u64::MAX)];
 
-/// What a profile says.
+/// The profile of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// How many records the table has.
+    /// The number of records.
     pub records: u64,
-    /// How many columns it has.
+    /// The number of columns of the table.
     pub table_columns: usize,
-    /// The columns that were looked at, in the table's order.
+    /// The profiled columns, in the table's order.
     pub columns: Vec<ColumnProfile>,
-    /// Minimal sets of columns that single people out; columns are positions in `columns`.
-    pub found: Found,
+    /// Minimal identifying sets of columns; columns are positions in `columns`.
+    pub found: SearchResult,
     /// The share of records that had to be unique.
     pub share: f64,
-    /// How many columns were searched together at most.
+    /// The maximum size of the sets that were searched.
     pub most: usize,
-    /// Whether that is fewer than usual because the table is large.
+    /// Whether that is less than the default because the table is large.
     pub cut_short: bool,
-    /// Uniqueness on the quasi-identifiers; `None` if no column is one or nobody asked.
+    /// Uniqueness on the quasi-identifiers. `None` if there are none or it was not requested.
     pub uniqueness: Option<Uniqueness>,
-    /// What sampling weights say of the risk of being found on the quasi-identifiers, if the table has them.
+    /// The re-identification risk on the quasi-identifiers by sampling weights, if the table has
+    /// them.
     pub weighted: Option<WeightedRisk>,
-    /// What the estimators say of the population, if asked.
+    /// Estimates for the population, if requested.
     pub population: Option<Population>,
-    /// How many records are unique on the sensitive columns together, which would be published as they are.
+    /// The number of records that are unique on the combination of sensitive columns, which would
+    /// be published unchanged.
     pub sensitive_unique: u64,
-    /// How many records lack a value in a column that is a quasi-identifier or sensitive.
+    /// The number of records with a missing value in a quasi-identifier or sensitive column.
     pub incomplete: u64,
 }
 
-/// Looks at a table.
+/// Profiles a table.
 pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Profile> {
     examine(options, true, progress)
 }
 
-/// Looks at a table; how unique the records are on the quasi-identifiers only if asked.
+/// Profiles a table; measures the uniqueness on the quasi-identifiers only if `measure` is set.
 fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> Result<Profile> {
     if options.most == Some(0) {
         return Err(Error::job("a set of columns has at least one column"));
     }
     risk::needed(options.share, 1)?;
     let engine = open_input(&options.input)?;
-    let names = if options.columns.is_empty() { engine.columns().to_vec() } else { options.columns.clone() };
+    let names = if options.columns.is_empty() {
+        engine.columns().to_vec()
+    } else {
+        options.columns.clone()
+    };
     let position = |name: &String| {
         let known = names.iter().position(|n| n == name);
         let near = || names.iter().map(String::as_str);
         known.ok_or_else(|| {
-            Error::job(format!("there is no column `{name}` among those looked at")).help_column(
-                name,
-                near(),
-                engine.is_named(),
-            )
+            Error::job(format!("there is no column `{name}` among the profiled columns"))
+                .help_column(name, near(), engine.is_named())
         })
     };
     let given: Vec<usize> = options.quasi.iter().map(position).collect::<Result<_>>()?;
@@ -219,41 +227,35 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
     let roles = roles.collect::<Result<Vec<(usize, RoleName)>>>()?;
     let table = engine.survey(&names, &options.input.missing, progress)?;
     if table.records == 0 {
-        return Err(
-            Error::input("the table has no records").help("a table needs a header and at least one record")
-        );
+        return Err(Error::input("the table has no records")
+            .help("a table needs a header and at least one record"));
     }
     if u32::try_from(table.records).is_err() {
         return Err(Error::resources(format!("a profile counts up to {} records", u32::MAX))
             .help("profile a part of the table: name some of its files"));
     }
     progress.step("looking", Some(table.columns.len() as u64));
-    let look = |column| {
-        let seen = look(&Seen::new(column, table.records as u64));
+    let profile_one = |column| {
+        let profile = column_profile(&ColumnFacts::new(column, table.records as u64));
         progress.advance(1);
-        seen
+        profile
     };
-    let mut columns: Vec<ColumnProfile> = table.columns.par_iter().map(look).collect();
+    let mut columns: Vec<ColumnProfile> = table.columns.par_iter().map(profile_one).collect();
 
-    let searched: Vec<usize> = (0..columns.len()).filter(|&c| table.columns[c].texts.codes() > 1).collect();
-    let work = |most| risk::sets(searched.len(), most) * table.records as u128;
-    let reasonable = |most| work(most) <= PATIENCE && risk::sets(searched.len(), most) <= MOST_SETS;
-    let patient = (1..=USUAL_MOST).rev().find(|&most| reasonable(most)).unwrap_or(1);
-    let most = options.most.unwrap_or(patient);
-    let search = Search { columns: searched, share: options.share, most, dependencies: true };
-    let found = risk::search(&table, &search, progress)?;
+    let (most, found) = search(options, &table, progress)?;
     functions(&mut columns, &found.dependencies, table.records as u64);
     if let Some(at) = options.input.weight.as_ref().map(position).transpose()? {
-        let reason = "says how many people a record stands for, as you said; it is not published".into();
+        let reason = "holds the sampling weights, as you stated; it is not published".into();
         columns[at].proposal = Proposal { role: RoleName::Drop, sure: true, reason };
     }
     levels::arrange(&mut columns, &found.dependencies, table.records as u64);
     for (column, role) in roles {
-        columns[column].proposal = Proposal { role, sure: true, reason: "as you said".into() };
+        columns[column].proposal = Proposal { role, sure: true, reason: "as you stated".into() };
     }
 
     progress.step("grouping", None);
-    let proposed = || (0..columns.len()).filter(|&c| columns[c].proposal.role == RoleName::Quasi).collect();
+    let proposed =
+        || (0..columns.len()).filter(|&c| columns[c].proposal.role == RoleName::Quasi).collect();
     let quasi = if given.is_empty() { proposed() } else { given.clone() };
     let uniqueness = (measure && !quasi.is_empty()).then(|| Uniqueness {
         sizes: risk::group_sizes(&table, &quasi),
@@ -264,13 +266,20 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
     let weighted = match (&uniqueness, &options.input.weight) {
         (Some(uniqueness), Some(weight)) => {
             let at = position(weight)?;
-            let represented = weights(&table, at, &|text| engine.locate(weight, text).ok().flatten())?;
-            Some(risk::weighted_risk(risk::weighted_groups(&table, &uniqueness.columns, &represented)))
+            let represented =
+                weights(&table, at, &|text| engine.locate(weight, text).ok().flatten())?;
+            Some(risk::weighted_risk(risk::weighted_groups(
+                &table,
+                &uniqueness.columns,
+                &represented,
+            )))
         }
         _ => None,
     };
     let population = match (&uniqueness, options.sampling) {
-        (Some(uniqueness), Some(sampling)) => Some(population::estimate(&uniqueness.sizes, sampling)?),
+        (Some(uniqueness), Some(sampling)) => {
+            Some(population::estimate(&uniqueness.sizes, sampling)?)
+        }
         _ => None,
     };
     let incomplete = incomplete(&table, &columns);
@@ -284,7 +293,7 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
         found,
         share: options.share,
         most,
-        cut_short: options.most.is_none() && most < USUAL_MOST,
+        cut_short: options.most.is_none() && most < DEFAULT_MAX_SET,
         uniqueness,
         weighted,
         population,
@@ -293,8 +302,29 @@ fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> 
     })
 }
 
-/// How many people each record stands for.
-fn weights(table: &Columnar, column: usize, locate: &dyn Fn(&str) -> Option<String>) -> Result<Vec<f64>> {
+/// Searches for identifying sets of columns. Returns the maximum size of the sets and the result.
+fn search(
+    options: &ProfileOptions,
+    table: &Columnar,
+    progress: &dyn Progress,
+) -> Result<(usize, SearchResult)> {
+    let searched: Vec<usize> =
+        (0..table.columns.len()).filter(|&c| table.columns[c].texts.codes() > 1).collect();
+    let work = |most| risk::sets(searched.len(), most) * table.records as u128;
+    let reasonable =
+        |most| work(most) <= MOST_CELLS && risk::sets(searched.len(), most) <= MOST_SETS;
+    let affordable = (1..=DEFAULT_MAX_SET).rev().find(|&most| reasonable(most)).unwrap_or(1);
+    let most = options.most.unwrap_or(affordable);
+    let request = Search { columns: searched, share: options.share, most, dependencies: true };
+    Ok((most, risk::search(table, &request, progress)?))
+}
+
+/// Reads the sampling weight of each record.
+fn weights(
+    table: &Columnar,
+    column: usize,
+    locate: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<f64>> {
     let own = &table.columns[column];
     let read = |code: u32| match code {
         MISSING => None,
@@ -311,104 +341,120 @@ fn weights(table: &Columnar, column: usize, locate: &dyn Fn(&str) -> Option<Stri
             "{} records have no weight of at least 1 in column `{}`{place}",
             counts[code], own.name
         ))
-        .help("every record stands for itself and perhaps for others; leave such records out of the table")
+        .help(
+            "a record represents at least one person, itself; \
+         remove such records from the table",
+        )
         .at("input.weight"));
     }
     Ok(own.codes.iter().map(|&code| by_code[code as usize].unwrap_or(1.0)).collect())
 }
 
-/// Looks at one column.
-fn look(seen: &Seen<'_>) -> ColumnProfile {
-    let finding = detect::role(seen);
+/// Builds the profile of one column.
+fn column_profile(facts: &ColumnFacts<'_>) -> ColumnProfile {
+    let finding = detect::role(facts);
     let is_weight = finding.reason.contains(detect::weight::SURVEY)
-        && seen.counts.missing == 0
-        && seen.markers.is_empty()
-        && seen.range.is_some_and(|(low, _)| low >= 1.0);
+        && facts.counts.missing == 0
+        && facts.markers.is_empty()
+        && facts.range.is_some_and(|(low, _)| low >= 1.0);
     ColumnProfile {
-        name: seen.name.to_owned(),
-        kind: seen.kind,
-        counts: seen.counts,
-        markers: seen.markers.clone(),
+        name: facts.name.to_owned(),
+        kind: facts.kind,
+        counts: facts.counts,
+        markers: facts.markers.clone(),
         proposal: Proposal { role: finding.role, sure: finding.sure, reason: finding.reason },
-        generalization: generalization(seen),
+        generalization: generalization(facts),
         is_weight,
-        format: match &seen.dates {
+        format: match &facts.dates {
             Sniffed::Written(format) => (*format == DateFormat::COMPACT).then_some(*format),
             Sniffed::Ambiguous(formats) => formats.first().copied(),
             Sniffed::NoDates => None,
         },
         levels: Vec::new(),
-        // A ZIP code with four more digits has one level more.
-        postal_level: 1 + u32::from(seen.values.iter().any(|value| value.contains('-'))),
+        // A ZIP code with a four-digit suffix has one more level.
+        postal_level: 1 + u32::from(facts.values.iter().any(|value| value.contains('-'))),
         about: match () {
-            () if detect::is_age(seen) && seen.kind == ValueKind::Integer => About::Age,
-            () if detect::is_postal(seen) => About::PostalCode,
-            () if detect::is_place(seen) && !detect::is_large_place(seen) => About::SmallPlace,
+            () if detect::is_age(facts) && facts.kind == ValueKind::Integer => About::Age,
+            () if detect::is_postal(facts) => About::PostalCode,
+            () if detect::is_place(facts) && !detect::is_large_place(facts) => About::SmallPlace,
             () => About::Other,
         },
-        code: detect::why_code(seen),
-        remarks: remarks(seen),
-        short_answers: seen.values.iter().filter(|v| markers::is_word(v)).map(|&v| v.to_owned()).collect(),
+        code: detect::why_code(facts),
+        remarks: remarks(facts),
+        short_answers: facts
+            .values
+            .iter()
+            .filter(|v| markers::is_word(v))
+            .map(|&v| v.to_owned())
+            .collect(),
     }
 }
 
-/// What is worth knowing of a column by itself.
-fn remarks(seen: &Seen<'_>) -> Vec<String> {
+/// Returns remarks about a column.
+fn remarks(facts: &ColumnFacts<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
-    if let Sniffed::Ambiguous(formats) = &seen.dates {
+    if let Sniffed::Ambiguous(formats) = &facts.dates {
         let ways: Vec<String> = formats.iter().map(DateFormat::to_string).collect();
-        remarks.push(format!("LOOK: its dates can be read as {}; state which", ways.join(" or as ")));
+        remarks
+            .push(format!("LOOK: its dates can be read as {}; state which", ways.join(" or as ")));
     }
-    let dates = seen.values.iter().filter(|v| detect::is_date(v)).count();
-    if seen.kind == ValueKind::Text && mostly_dates(seen) {
-        let others = seen.values.len() - dates;
+    let dates = facts.values.iter().filter(|v| detect::is_date(v)).count();
+    if facts.kind == ValueKind::Text && mostly_dates(facts) {
+        let others = facts.values.len() - dates;
         remarks.push(format!(
-            "LOOK: most of its values are dates, {others} are not, or are written otherwise; list those that mean missing"
+            "LOOK: most of its values are dates, but {others} are not or have another format; \
+             list those that mean missing"
         ));
     }
     remarks
 }
 
-/// Whether most values are dates, though not all.
-fn mostly_dates(seen: &Seen<'_>) -> bool {
-    seen.share(detect::is_date) >= 0.5
+/// Returns whether at least half of the values are dates.
+fn mostly_dates(facts: &ColumnFacts<'_>) -> bool {
+    facts.share(detect::is_date) >= 0.5
 }
 
-/// More different texts than this are not published as sets: nobody reads sets that long.
+/// A text column with more distinct values is not published as sets, because long sets are
+/// unreadable.
 const LONGEST_SET: u64 = 64;
 const LONGER: u64 = LONGEST_SET + 1;
 
-fn generalization(seen: &Seen<'_>) -> Generalization {
-    let length = seen.values.first().map_or(0, |v| v.chars().count());
-    let even = length >= 3 && seen.share(|v| v.chars().count() == length) >= 0.9;
-    if let Some(name) = classification::recognise(seen) {
+fn generalization(facts: &ColumnFacts<'_>) -> Generalization {
+    let length = facts.values.first().map_or(0, |v| v.chars().count());
+    let even = length >= 3 && facts.share(|v| v.chars().count() == length) >= 0.9;
+    if let Some(name) = classification::recognise(facts) {
         return Generalization::Known(name);
     }
     let coded = even
-        && seen.share(|v| v.chars().any(|c| c.is_ascii_digit()) && !v.contains(char::is_whitespace)) >= 0.9;
-    match seen.kind {
+        && facts
+            .share(|v| v.chars().any(|c| c.is_ascii_digit()) && !v.contains(char::is_whitespace))
+            >= 0.9;
+    match facts.kind {
         ValueKind::Date => Generalization::Dates,
-        ValueKind::Integer if coded && length >= 4 && detect::is_place(seen) => Generalization::MaskRight,
-        ValueKind::Integer if detect::why_code(seen).is_some() => match seen.counts.distinct {
-            _ if coded && seen.counts.distinct > 10 => Generalization::MaskRight,
+        ValueKind::Integer if coded && length >= 4 && detect::is_place(facts) => {
+            Generalization::MaskRight
+        }
+        ValueKind::Integer if detect::why_code(facts).is_some() => match facts.counts.distinct {
+            _ if coded && facts.counts.distinct > 10 => Generalization::MaskRight,
             LONGER.. => Generalization::Star,
             _ => Generalization::Plain,
         },
         ValueKind::Integer | ValueKind::Real => Generalization::Plain,
-        // A date that is masked is no date any more.
-        ValueKind::Text if mostly_dates(seen) => Generalization::Star,
-        ValueKind::Text if bands::are_bands(&seen.values) => Generalization::Bands,
-        ValueKind::Text if coded && seen.counts.distinct > 10 => Generalization::MaskRight,
-        ValueKind::Text if seen.counts.distinct > LONGEST_SET => Generalization::Star,
+        // A masked date cannot be parsed as a date.
+        ValueKind::Text if mostly_dates(facts) => Generalization::Star,
+        ValueKind::Text if bands::are_bands(&facts.values) => Generalization::Bands,
+        ValueKind::Text if coded && facts.counts.distinct > 10 => Generalization::MaskRight,
+        ValueKind::Text if facts.counts.distinct > LONGEST_SET => Generalization::Star,
         ValueKind::Text => Generalization::Plain,
     }
 }
 
-/// Says of columns that are functions of others that they are. Of two that say the same, one is enough.
+/// Marks columns that are functions of others. If two columns determine each other, one of them
+/// suffices.
 fn functions(columns: &mut [ColumnProfile], dependencies: &[Dependency], records: u64) {
     let (mut same, mut follows) = (Vec::new(), Vec::new());
     for &Dependency { from, to } in dependencies {
-        // With a handful of records per value it may well be chance.
+        // With fewer than ten records per value the dependency may be coincidental.
         if columns[from].counts.distinct * 10 > records {
             continue;
         }
@@ -421,21 +467,27 @@ fn functions(columns: &mut [ColumnProfile], dependencies: &[Dependency], records
     }
     for (first, second) in same {
         let sure = |c: usize| columns[c].proposal.sure;
-        let (kept, other) = if sure(second) && !sure(first) { (second, first) } else { (first, second) };
+        let (kept, other) =
+            if sure(second) && !sure(first) { (second, first) } else { (first, second) };
         let kept_name = columns[kept].name.clone();
         let both_quasi = [kept, other].iter().all(|&c| columns[c].proposal.role == RoleName::Quasi);
         if both_quasi {
-            let reason = format!("says the same as `{kept_name}` in other words; one of them is enough");
+            let reason =
+                format!("has the same information as `{kept_name}`; one of them is enough");
             columns[other].proposal = Proposal { role: RoleName::Drop, sure: true, reason };
         } else {
-            columns[other].remarks.push(format!("says the same as `{kept_name}` in other words"));
+            columns[other].remarks.push(format!("has the same information as `{kept_name}`"));
         }
     }
     for (from, to) in follows {
         let (name, role) = (columns[from].name.clone(), columns[from].proposal.role);
-        let given_away = role == RoleName::Sensitive && columns[to].proposal.role == RoleName::Quasi;
+        let given_away =
+            role == RoleName::Sensitive && columns[to].proposal.role == RoleName::Quasi;
         let remark = if given_away {
-            format!("follows from `{name}`, which would be published as it is and so give this column away")
+            format!(
+                "follows from `{name}`, which would be published unchanged and would reveal \
+                 this column"
+            )
         } else {
             format!("follows from `{name}`")
         };
@@ -443,7 +495,8 @@ fn functions(columns: &mut [ColumnProfile], dependencies: &[Dependency], records
     }
 }
 
-/// Records that lack a value where it matters. Words that mark a missing value among numbers count as missing.
+/// Counts records with a missing value in a quasi-identifier or sensitive column. Words that mark a
+/// missing value among numbers count as missing.
 fn incomplete(table: &Columnar, columns: &[ColumnProfile]) -> u64 {
     let mut lacks = vec![false; table.records];
     for (column, profile) in table.columns.iter().zip(columns) {
@@ -451,7 +504,8 @@ fn incomplete(table: &Columnar, columns: &[ColumnProfile]) -> u64 {
             continue;
         }
         let words: Vec<&str> = init::missing_words(profile).collect();
-        let codes = column.texts.iter().filter(|(_, text)| words.contains(text)).map(|(code, _)| code);
+        let codes =
+            column.texts.iter().filter(|(_, text)| words.contains(text)).map(|(code, _)| code);
         let codes: Vec<u32> = codes.chain([MISSING]).collect();
         for (lacks, code) in lacks.iter_mut().zip(&column.codes) {
             *lacks |= codes.contains(code);

@@ -1,13 +1,15 @@
-//! Kinds of publications: one table, two linked tables (Anatomy), two joined tables (k-join-anonymity).
+//! Kinds of publications: one table, two linked tables (Anatomy), two joined tables
+//! (k-join-anonymity).
 //!
-//! A publication knows its tables, how they are made, staged, read back, judged, measured and attacked. Everything else works
-//! on what a publication answers and never asks which kind it is. A new kind is one module and one line in [`PUBLICATIONS`].
+//! A publication defines its tables and how they are made, staged, read back, verified, measured
+//! and attacked. All other code calls the trait and never tests for a concrete kind. A new kind is
+//! one module and one line in [`PUBLICATIONS`].
 
 pub(crate) mod anatomy;
 pub(crate) mod joined;
-mod one_table;
+pub(crate) mod one_table;
 mod plain;
-mod shelf;
+mod release_tables;
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -20,9 +22,9 @@ use incrowd_core::metric::Tally;
 use incrowd_core::model::Promise;
 use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, MissingCells, Progress, Result};
-use incrowd_engine::{Beside, Engine, Seen};
+use incrowd_engine::{Engine, ExaminedColumns, RecordValues};
 
-pub(crate) use shelf::{PublishedShelf, Shelf, StagedShelf};
+pub(crate) use release_tables::{PublishedTables, ReleaseTables, StagedTables};
 
 use crate::case::Case;
 use crate::checked::CheckedJob;
@@ -38,50 +40,55 @@ use crate::release::Verified;
 use crate::summary;
 use crate::suppression::{Keys, SuppressionReport};
 
-/// Every kind of publication. The first one that claims a job makes it.
+/// Every kind of publication. A job gets the first one that claims it.
 pub(crate) const PUBLICATIONS: &[&dyn Publication] =
     &[&joined::Joined, &anatomy::Anatomy, &one_table::OneTable];
 
-/// A table of a publication and its place.
+/// A table of a publication and its path.
 #[derive(Clone, Debug)]
 pub(crate) struct TablePlace {
     pub(crate) path: PathBuf,
-    /// The key of the job that says where it goes.
+    /// The job key of the path.
     pub(crate) key: &'static str,
-    /// What a message calls it.
+    /// The name of the table in messages.
     pub(crate) what: &'static str,
-    /// Whether it may be published; a private one appears at the same moment and is in no manifest.
+    /// Whether it may be published. A private table is published at the same moment, to the owner's
+    /// path only, and is not listed in the manifest.
     pub(crate) public: bool,
+    /// The columns of a private table. No manifest has its digest, so an older one at the same path
+    /// is recognized by its columns.
+    pub(crate) columns: &'static [&'static str],
 }
 
-/// The tables of a release as a reader has them.
+/// The tables of a release, read back from the published bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
-    /// Quasi-identifiers first; then the sensitive columns, or the label that links the other table.
+    /// Quasi-identifiers first; then the sensitive columns, or the group label that links the other
+    /// table.
     pub(crate) people: Folded,
-    /// How many quasi-identifiers there are.
+    /// The number of quasi-identifiers.
     pub(crate) quasi: usize,
-    /// The sensitive values where they stand in a table of their own: the label, then the values.
+    /// The table of sensitive values, if it is separate: the group label, then the values.
     pub(crate) values: Option<Folded>,
-    /// What was read, in the order of the publication's tables.
+    /// The files, in the order of the publication's tables.
     pub(crate) files: Vec<ReadFile>,
-    /// What was seen of columns that are published as they are, where they stand in the first table.
-    pub(crate) seen: Seen,
+    /// The unmodified columns of the first table.
+    pub(crate) seen: RecordValues,
 }
 
 impl Tables {
-    /// The table in which sensitive values stand.
+    /// Returns the table that contains the sensitive values.
     pub(crate) fn with_values(&self) -> &Folded {
         self.values.as_ref().unwrap_or(&self.people)
     }
 
-    /// The digest of the first table.
+    /// Returns the digest of the first table.
     pub(crate) fn digest(&self) -> &str {
         self.files.first().map_or("", |file| &file.digest)
     }
 }
 
-/// A file of a release as it was read.
+/// A file of a release that was read back.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadFile {
     pub(crate) content: &'static str,
@@ -90,41 +97,42 @@ pub(crate) struct ReadFile {
     pub(crate) columns: Vec<String>,
 }
 
-/// What a release is judged beside, where a promise asks for it.
+/// Tables that some models need for verification.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct References<'a> {
-    /// The people the table is a sample of.
+    /// The population from which the table is a sample.
     pub(crate) population: Option<&'a Folded>,
-    /// The table the release was made from.
+    /// The original table.
     pub(crate) original: Option<&'a Dataset>,
 }
 
-/// Promises about a published table.
+/// Models to verify on a published table.
 pub(crate) struct Asked<'a> {
     pub(crate) reading: &'a Reading,
     pub(crate) promises: &'a [Promise],
-    /// Whether somebody states them of this table, and not the making or the manifest of the release.
+    /// Whether the caller stated the models. Otherwise they come from the job or the manifest of
+    /// the release.
     pub(crate) stated: bool,
-    /// What a missing cell matches.
+    /// The values that a missing cell matches.
     pub(crate) missing_cells: MissingCells,
     pub(crate) references: References<'a>,
 }
 
-/// What the tables say about themselves.
+/// The result of verifying the tables of a release.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged {
-    /// Every promise.
+    /// The result for every model.
     pub(crate) verification: Verification,
-    /// The promises judged once more on the groups of sensitive values, where those have groups of their own.
+    /// The results on the groups of sensitive values, if these have groups of their own.
     pub(crate) on_values: Option<Verification>,
-    /// The rules of the publication that were checked, if it has any.
+    /// The names of the publication's rules that were checked, if it has any.
     pub(crate) rules: Option<&'static str>,
-    /// Rules that are broken.
+    /// The violated rules.
     pub(crate) failures: Vec<Failure>,
 }
 
 impl Judged {
-    /// The first thing that does not hold, in words.
+    /// Returns the first violated rule or model, in words.
     pub(crate) fn broken(&self) -> Option<String> {
         let on_values = self.on_values.iter().flat_map(|v| &v.judgements).filter(|j| !j.unknown);
         let own = self.verification.judgements.iter();
@@ -133,59 +141,60 @@ impl Judged {
     }
 }
 
-/// What the adversaries of a release see of it.
+/// The tables that adversaries attack.
 pub(crate) struct Views {
-    /// The table in which people are looked for, and how its quasi-identifiers are read.
+    /// The table in which persons are looked up, and the column specifications of its
+    /// quasi-identifiers.
     pub(crate) people: Folded,
     pub(crate) quasi: Vec<ColumnSpec>,
-    /// The table in which values are looked for, if it is another one.
+    /// The table in which values are looked up, if it is another one.
     pub(crate) values: Option<(Folded, Vec<ColumnSpec>)>,
-    /// What was seen of columns that are published as they are, where they stand in the first table.
-    pub(crate) seen: Seen,
+    /// The unmodified columns of the first table.
+    pub(crate) seen: RecordValues,
 }
 
 /// One kind of publication.
 pub(crate) trait Publication: Debug + Sync {
-    /// Its name in a manifest.
+    /// Returns its name in a manifest.
     fn name(&self) -> &'static str;
 
-    /// How its tables hang together, which decides what can be measured of them.
+    /// Returns how its tables are related, which decides which utility measures apply.
     fn layout(&self) -> utility::Layout;
 
-    /// The first lines of what is said about a release: its tables.
+    /// Returns the first lines of the summary of a release: its tables.
     fn headline(&self, report: &Report) -> Vec<Block> {
         summary::of_one_table(report)
     }
 
-    /// Whether ranges and sets can be shown in other ways than as labels.
+    /// Returns whether ranges and sets can be published in other forms than labels.
     fn shapes(&self) -> bool {
         false
     }
 
-    /// Whether a job asks for it.
+    /// Returns whether a job asks for this kind.
     fn claims(&self, job: &Job) -> bool;
 
-    /// Changes a job into what it means for this publication; what a person should know about that, in words.
+    /// Adapts a job to this kind of publication. Returns warnings.
     fn prepare(&self, job: &mut Job, columns: &[String]) -> Result<Vec<String>> {
         let _ = (job, columns);
         Ok(Vec::new())
     }
 
-    /// What it is called where it assumes that nobody has several records.
+    /// Returns its name if it assumes one record per person.
     fn one_record_each(&self) -> Option<&'static str> {
         None
     }
 
-    /// Refuses what cannot be published this way.
+    /// Refuses jobs that cannot be published this way.
     fn check(&self, job: &CheckedJob) -> Result<()> {
         let _ = job;
         Ok(())
     }
 
-    /// The tables of a release whose first one is `release`.
+    /// Returns the tables of a release whose first table has the path `release`.
     fn tables(&self, job: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>>;
 
-    /// Reads what the release is made of.
+    /// Reads the input of the release.
     fn gather<'e>(
         &self,
         engine: &'e mut dyn Engine,
@@ -194,51 +203,57 @@ pub(crate) trait Publication: Debug + Sync {
         progress: &dyn Progress,
     ) -> Result<Material<'e>>;
 
-    /// Makes the release in memory. No file, no clock.
-    fn make(&self, material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made>;
+    /// Makes the release in memory. It accesses no file and no clock.
+    fn make(
+        &self,
+        material: Material<'_>,
+        job: &CheckedJob,
+        progress: &dyn Progress,
+    ) -> Result<Made>;
 
-    /// Brings what is to be judged into the order of this publication.
+    /// Adapts the request to the tables of this publication.
     fn arrange(&self, judging: &mut Judging) -> Result<()> {
         let _ = judging;
         Ok(())
     }
 
-    /// Reads its tables back; the sensitive columns only if they are looked at. Where sensitive values stand in the first table,
-    /// columns `beside` are looked at record by record.
+    /// Reads its tables back; the sensitive columns only if `with_sensitive` is set. If the first
+    /// table contains the sensitive values, the columns `beside` are read record by record.
     fn read_back(
         &self,
         reading: &Reading,
-        shelf: &dyn Shelf,
+        release: &dyn ReleaseTables,
         with_sensitive: bool,
-        beside: Beside<'_>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables>;
 
-    /// What the cells of the tables lost on these lines.
+    /// Computes the information loss of the cells on these domains.
     fn tally(&self, tables: &Tables, domains: &[Quasi], suppressed: u64) -> Result<Tally> {
         tally(&tables.people, domains, suppressed)
     }
 
-    /// Judges the tables by themselves: the rules of the publication and every promise.
+    /// Verifies the tables: the rules of the publication and every model.
     fn judge(&self, tables: Tables, asked: &Asked<'_>, progress: &dyn Progress) -> Result<Judged>;
 
-    /// Adds what a suppression step means for this publication.
+    /// Adds the consequences of a suppression step for this publication.
     fn advise(&self, step: &mut SuppressionReport) {
         let _ = step;
     }
 
-    /// The error about a release that was just made and does not keep a promise.
+    /// Returns the error about a new release that violates a model.
     fn broken(&self, job: &CheckedJob, promise: &str) -> Error {
         let _ = job;
-        Error::bug(format!("the release does not keep {promise}: it was not put in place"))
+        Error::bug(format!("the release does not keep {promise}: it was not published"))
     }
 
-    /// Adds to a manifest what belongs to this publication.
+    /// Adds the entries of this publication to a manifest.
     fn describe(&self, manifest: &mut Manifest, job: &CheckedJob, verified: &Verified) {
         let _ = (manifest, job, verified);
     }
 
-    /// Asks whether the release can be one of the table the case names, if it names one and there is something to ask.
+    /// Checks whether the release can come from the original table of the case. `None` if there is
+    /// no original or nothing to check.
     fn compare_with_original(
         &self,
         case: &Case,
@@ -246,30 +261,30 @@ pub(crate) trait Publication: Debug + Sync {
         progress: &dyn Progress,
     ) -> Result<Option<FromOriginal>>;
 
-    /// Measures what the release cost beside its original.
+    /// Measures the information loss against the original.
     fn measure(&self, measuring: &mut Measuring<'_>, progress: &dyn Progress) -> Result<Measured>;
 
-    /// What adversaries look at.
+    /// Returns the tables that adversaries attack.
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views>;
 
-    /// Gives an adversary what belongs to this publication.
+    /// Adds the background knowledge that is specific to this publication.
     fn inform<'a>(&self, case: &Case, views: &'a Views, adversary: &mut Adversary<'a>) {
         let _ = (case, views, adversary);
     }
 }
 
-/// The publication a job asks for.
+/// Returns the publication that a job asks for.
 pub(crate) fn of_job(job: &Job) -> &'static dyn Publication {
     PUBLICATIONS.iter().copied().find(|kind| kind.claims(job)).unwrap_or(&one_table::OneTable)
 }
 
-/// The publication a manifest tells of; a table without one is one table.
+/// Returns the publication that a manifest names; without a manifest, one table.
 pub(crate) fn of_manifest(manifest: Option<&Manifest>) -> Result<&'static dyn Publication> {
     let Some(manifest) = manifest else { return Ok(&one_table::OneTable) };
     let found = PUBLICATIONS.iter().copied().find(|kind| kind.name() == manifest.publication);
     found.ok_or_else(|| {
         Error::input(format!(
-            "the manifest tells of a publication `{}` this version does not know",
+            "the manifest names a publication `{}` that this version does not know",
             manifest.publication
         ))
     })

@@ -1,19 +1,22 @@
-//! One table: generalized quasi-identifiers with the sensitive and the carried columns beside them.
+//! One table: generalized quasi-identifiers with the sensitive and passthrough columns.
 
 use std::path::Path;
 
-use incrowd_audit::utility::{self, Comparison, beside, marginals};
-use incrowd_audit::{Matching, Original, People, verify_beside, verify_matching};
+use incrowd_audit::utility::{self, Comparison, marginals, matched_records};
+use incrowd_audit::{Matching, Original, People, verify_matching, verify_with_original};
 use incrowd_core::domain::Numbers as NumbersOf;
 use incrowd_core::hierarchy::mdr::Unit;
 use incrowd_core::model::Promise;
 use incrowd_core::{
-    Dataset, Domain, Error, Folded, HierarchySpec, MISSING, MissingCells, Progress, Result, SensitiveSpec,
+    Dataset, Domain, Error, Folded, HierarchySpec, MISSING, MissingCells, Progress, Result,
+    SensitiveSpec,
 };
-use incrowd_engine::{Beside, Content, Engine, FoldSpec, Output, Shape, high_column, low_column};
+use incrowd_engine::{
+    Content, Engine, ExaminedColumns, FoldSpec, Output, Shape, high_column, low_column,
+};
 use incrowd_recode::Recoding;
 
-use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
+use super::{Asked, Judged, Publication, ReadFile, ReleaseTables, TablePlace, Tables, Views};
 use crate::case::Case;
 use crate::checked::CheckedJob;
 use crate::from_original::{self, FromOriginal};
@@ -26,7 +29,7 @@ use crate::release::Verified;
 use crate::suppression::{self, Keys};
 use crate::weights;
 
-/// The word for the table in a manifest.
+/// The name of the table in a manifest.
 pub(super) const RELEASE: &str = "release";
 
 /// The publication in one table.
@@ -53,7 +56,7 @@ impl Publication for OneTable {
     fn tables(&self, _: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
         let path = release.to_owned();
         let (key, what) = ("output.path", "the release");
-        Ok(vec![TablePlace { path, key, what, public: true }])
+        Ok(vec![TablePlace { path, key, what, public: true, columns: &[] }])
     }
 
     fn gather<'e>(
@@ -66,22 +69,29 @@ impl Publication for OneTable {
         if job.suppression.is_some() {
             suppression::one_record_each(job, engine.source(), progress)?;
         }
-        // Rows are looked at one by one only if some are withheld.
+        // Single rows are needed only by the suppression step.
         let spec = FoldSpec { packed: job.suppression.is_none(), ..job.fold_spec() };
         let folded = engine.fold(&spec, progress)?;
         Material::new(folded, engine, keys, job, progress)
     }
 
-    fn make(&self, material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
+    fn make(
+        &self,
+        material: Material<'_>,
+        job: &CheckedJob,
+        progress: &dyn Progress,
+    ) -> Result<Made> {
         let mut made = Made::begin(job, &material.folded);
         let marker = material.folded.marker.clone();
         let Material { folded, population, keys, locate, .. } = material;
-        let (folded, withholding) = suppression::withhold(job, folded, keys, progress)?;
+        let (folded, suppression) = suppression::suppress(job, folded, keys, progress)?;
         progress.step("encoding", None);
         let data = job.weighed(job.encode(folded, &*locate)?);
         made.pin_intervals(&data);
-        // What is published is read and priced on the lines of the table, whatever it was made on.
-        let lines = (job.job.algorithm.cells != Cells::Generalize).then(|| data.quasi().to_vec());
+        // The loss of the release is measured on the original domains, even if the algorithm used
+        // others.
+        let original_domains =
+            (job.job.algorithm.cells != Cells::Generalize).then(|| data.quasi().to_vec());
         let data = job.with_missing_cells(data, progress)?;
         let data = job.reading().with_population(data, population.as_ref())?;
         let models = job.bind(&data)?;
@@ -98,14 +108,16 @@ impl Publication for OneTable {
         let data = data.divided(partition.divided());
         made.starred = starred(&data, &partition);
         made.algorithm_report = report;
-        made.withholding = withholding;
+        made.suppression = suppression;
         made.population = population;
-        made.domains = lines.unwrap_or_else(|| data.quasi().to_vec());
-        // Promises about outliers are judged beside the original; for the others its rows are given up once they are written.
+        made.domains = original_domains.unwrap_or_else(|| data.quasi().to_vec());
+        // Models about outliers are verified against the original. Otherwise its rows are dropped
+        // after staging.
         made.original = job.about_outliers().then(|| data.clone());
         made.distinct_rows = data.rows() as u64;
         let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
-        let by_group = job.published_weight().map_or_else(Vec::new, |_| weights::means(&data, &partition));
+        let by_group =
+            job.published_weight().map_or_else(Vec::new, |_| weights::means(&data, &partition));
         let (columns, shape) = shaped(job, &data, partition.levels().is_some(), marker)?;
         made.shape = shape.clone();
         let output = Output {
@@ -123,16 +135,16 @@ impl Publication for OneTable {
     fn read_back(
         &self,
         reading: &Reading,
-        shelf: &dyn Shelf,
+        release: &dyn ReleaseTables,
         with_sensitive: bool,
-        beside: Beside<'_>,
+        beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
         if with_sensitive {
             names.extend(reading.sensitive_names().into_iter().map(str::to_owned));
         }
-        let back = shelf.read_beside(RELEASE, &names, beside, progress)?;
+        let back = release.read_beside(RELEASE, &names, beside, progress)?;
         let (records, digest, columns) = (back.folded.records(), back.digest, back.columns);
         let files = vec![ReadFile { content: RELEASE, records, digest, columns }];
         let (people, seen) = (back.folded, back.seen);
@@ -144,7 +156,7 @@ impl Publication for OneTable {
         Ok(Judged { verification, on_values: None, rules: None, failures: Vec::new() })
     }
 
-    /// The only file is named at the top.
+    /// Clears the list of files: the only file is named at the top.
     fn describe(&self, manifest: &mut Manifest, _: &CheckedJob, _: &Verified) {
         manifest.files.clear();
     }
@@ -155,13 +167,15 @@ impl Publication for OneTable {
         _: &Tables,
         progress: &dyn Progress,
     ) -> Result<Option<FromOriginal>> {
-        let told = case.manifest.as_ref().and_then(|manifest| manifest.suppression.as_ref());
-        let (Some(original), Some(_)) = (&case.judging.original, told) else { return Ok(None) };
-        let release = case.read_back(true, progress)?.people;
+        let step = case.manifest.as_ref().and_then(|manifest| manifest.suppression.as_ref());
+        let (Some(original), Some(_)) = (&case.judging.original, step) else { return Ok(None) };
+        case.need_ranges()?;
+        let mut release = case.read_back(true, progress)?.people;
+        as_missing(&mut release, case.reading.quasi.len(), &case.reading.missing);
         let folded = case.reading.fold_original(original, progress)?;
         let suppression = from_original::suppression(case, &folded, &release)?;
         let data = case.reading.encode_original(folded)?;
-        let strangers = Original::read(&release, &data, progress)?.strangers();
+        let strangers = Original::read(&release, &data, progress)?.unmatched_records();
         Ok(Some(FromOriginal { strangers, suppression, ..FromOriginal::default() }))
     }
 
@@ -170,7 +184,8 @@ impl Publication for OneTable {
         let source = measuring.open_original()?;
         let names = reading.names();
         let ask = measuring.ask;
-        let target = ask.and_then(|ask| ask.target()).filter(|target| !names.iter().any(|c| c == target));
+        let target =
+            ask.and_then(|ask| ask.target()).filter(|target| !names.iter().any(|c| c == target));
         let mut spec = reading.fold_spec(names.clone());
         let drop_missing = spec.drop_missing;
         if let Some(target) = target {
@@ -178,7 +193,8 @@ impl Publication for OneTable {
                 let error = Error::job(format!("the original has no column `{target}` to predict"));
                 return Err(source.help_column(error, target));
             }
-            // A target that is missing does not take a record out of the release, so it must not take it out here.
+            // A missing target does not drop a record from the release, so it must not drop it
+            // here.
             spec.columns.push(target.to_owned());
             spec.drop_missing = false;
         }
@@ -191,19 +207,22 @@ impl Publication for OneTable {
         }
         let data = measuring.encode(folded, &source)?;
         let records = data.records();
-        let shelf = measuring.case.shelf();
+        let tables = measuring.case.release_tables();
         let mut columns: Vec<String> = data.quasi().iter().map(|q| q.name.clone()).collect();
         if ask.is_some() {
-            let published = shelf.columns(RELEASE)?;
-            let as_it_is = data.sensitive().iter().map(|column| &column.name);
-            columns.extend(as_it_is.filter(|name| published.contains(name)).cloned());
-            if let Some(target) = target.filter(|target| !columns.iter().any(|name| name == target)) {
+            let published = tables.columns(RELEASE)?;
+            let unmodified = data.sensitive().iter().map(|column| &column.name);
+            columns.extend(unmodified.filter(|name| published.contains(name)).cloned());
+            if let Some(target) = target.filter(|target| !columns.iter().any(|name| name == target))
+            {
                 return Err(Error::job(format!("the release has no column `{target}` to predict")));
             }
         }
-        let back = shelf.read(RELEASE, &columns, progress)?.folded;
+        let mut back = tables.read(RELEASE, &columns, progress)?.folded;
+        as_missing(&mut back, data.quasi().len(), &reading.missing);
         let published = back.records();
-        let withheld = records.checked_sub(published).ok_or_else(|| too_many(published, records))?;
+        let withheld =
+            records.checked_sub(published).ok_or_else(|| too_many(published, records))?;
         let tally = incrowd_audit::tally(&back, data.quasi(), withheld)?;
         let comparison = match ask {
             None => None,
@@ -212,7 +231,7 @@ impl Publication for OneTable {
                 let comparison = Comparison::new(&data, &back, reading.missing_label(), target)?;
                 if let Some(kept) = &mut measuring.kept {
                     kept.marginals = marginals(&comparison, &data);
-                    kept.beside = beside(&comparison, &data, SAMPLE);
+                    kept.beside = matched_records(&comparison, &data, SAMPLE);
                 }
                 Some(comparison)
             }
@@ -221,15 +240,15 @@ impl Publication for OneTable {
     }
 
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
-        let columns = case.as_it_is(&case.shelf().columns(RELEASE)?);
-        let beside = Beside { columns: &columns, counts_only: false };
+        let columns = case.unmodified(&case.release_tables().columns(RELEASE)?);
+        let beside = ExaminedColumns { columns: &columns, counts_only: false };
         let Tables { people, seen, .. } =
-            self.read_back(&case.reading, &case.shelf(), true, beside, progress)?;
+            self.read_back(&case.reading, &case.release_tables(), true, beside, progress)?;
         Ok(Views { people, quasi: case.reading.quasi_specs(), values: None, seen })
     }
 }
 
-/// The columns of the release, and what they show in another way than its label.
+/// Returns the columns of the release and their published forms.
 fn shaped(
     job: &CheckedJob,
     data: &Dataset,
@@ -241,7 +260,11 @@ fn shaped(
     let kept = job.job.input.on_missing == OnMissing::Keep;
     let label = job.missing_label();
     let shown = output.missing.clone().or(marker).filter(|shown| kept && shown != label);
-    let quasi = if kept { data.quasi().iter().map(|quasi| quasi.name.clone()).collect() } else { Vec::new() };
+    let quasi = if kept {
+        data.quasi().iter().map(|quasi| quasi.name.clone()).collect()
+    } else {
+        Vec::new()
+    };
     let mut shape = Shape { missing: label.to_owned(), shown, quasi, ..Shape::default() };
     let mut columns = Vec::new();
     for (name, content) in job.output_columns() {
@@ -251,17 +274,18 @@ fn shaped(
         };
         let (domain, spec) = (&data.quasi()[q].domain, specs[q].1);
         let is_numeric = match (domain, &spec.hierarchy) {
-            (Domain::Numbers(line), _) => !matches!(line.numbers(), NumbersOf::Dates(_)),
+            (Domain::Numbers(domain), _) => !matches!(domain.numbers(), NumbersOf::Dates(_)),
             (Domain::Taxonomy(_), Some(HierarchySpec::Intervals(_))) => true,
             (Domain::Taxonomy(tree), _) => tree.grid().is_some_and(|grid| grid.unit != Unit::Dates),
             _ => false,
         };
         if output.numbers == Numbers::LowHigh && is_numeric {
             let own = [low_column(&name), high_column(&name)];
-            if let Some(taken) = own.iter().find(|own| job.schema.published().any(|(other, _)| other == *own))
+            if let Some(taken) =
+                own.iter().find(|own| job.schema.published().any(|(other, _)| other == *own))
             {
                 return Err(Error::job(format!(
-                    "the ends of the ranges of `{name}` need a column `{taken}`, and there is one"
+                    "the bounds of the ranges of `{name}` need a column `{taken}`, which exists"
                 ))
                 .help("drop that column, or publish ranges")
                 .at("output.numbers"));
@@ -270,13 +294,14 @@ fn shaped(
             columns.extend([(low, Content::Low(q)), (high, Content::High(q))]);
             shape.ends.push((name, spec.hierarchy.is_some()));
         } else if output.numbers == Numbers::Mean && is_numeric {
-            let bounded = [("top", spec.limits.top.is_some()), ("bottom", spec.limits.bottom.is_some())];
+            let bounded =
+                [("top", spec.limits.top.is_some()), ("bottom", spec.limits.bottom.is_some())];
             let level = ("min_level", spec.min_level.is_some());
             if let Some((key, _)) = bounded.into_iter().chain([level]).find(|(_, stated)| *stated) {
                 return Err(Error::job(format!(
-                    "a group's mean of `{name}` may say more than `{key}` allows"
+                    "a group mean of `{name}` may be finer than `{key}` allows"
                 ))
-                .help("publish ranges or their ends, or leave the guarantee out")
+                .help("publish ranges or their bounds, or remove the guarantee")
                 .at("output.numbers"));
             }
             columns.push((name.clone(), Content::Mean(q)));
@@ -291,8 +316,10 @@ fn shaped(
     Ok((columns, shape))
 }
 
-/// Judges promises on a published table that was read back: quasi-identifiers, then the sensitive columns if a model looks at
-/// them. A sensitive cell that reads as missing is a missing value, which need not be a number nor in a hierarchy.
+/// Verifies models on a published table that was read back: quasi-identifiers, then the sensitive
+/// columns if a model needs them. A sensitive cell with a text that counts as missing is a missing
+/// value, which need not be a number or in a hierarchy. All such texts are the same value, as when
+/// the release was made.
 pub(crate) fn judge_table(
     mut release: Folded,
     asked: &Asked<'_>,
@@ -300,15 +327,16 @@ pub(crate) fn judge_table(
 ) -> Result<incrowd_audit::Verification> {
     crate::guarantee::check(&release, asked.reading, None)?;
     let (quasi, missing) = (asked.reading.quasi_specs(), asked.reading.missing_label());
+    as_missing(&mut release, quasi.len(), &asked.reading.missing);
     let texts = asked.references.original.map(|_| release.clone());
     let original = match (asked.references.original, &texts) {
         (Some(data), Some(texts)) => Some((Original::read(texts, data, progress)?, texts)),
         _ => None,
     };
     let people = asked.references.population;
-    let people = people.map(|p| People::covered(&release, &quasi, p, missing, progress)).transpose()?;
+    let people =
+        people.map(|p| People::covered(&release, &quasi, p, missing, progress)).transpose()?;
     let matched = (asked.missing_cells == MissingCells::Any).then(|| release.clone());
-    as_missing(&mut release, quasi.len(), missing);
     let specs: Vec<&SensitiveSpec> = asked.reading.sensitive.iter().map(|(_, spec)| spec).collect();
     let names: Vec<String> = release.columns.iter().map(|c| c.name.clone()).collect();
     let release = Dataset::of_release(release, quasi.len(), &specs)
@@ -319,33 +347,41 @@ pub(crate) fn judge_table(
         }
     }
     if let Some(texts) = matched {
-        let least = |promise: &Promise| promise.model.bind(&release).map(|model| model.least_records());
+        let least =
+            |promise: &Promise| promise.model.bind(&release).map(|model| model.least_records());
         let least = asked.promises.iter().map(least).collect::<Result<Vec<_>>>()?;
         let enough = least.into_iter().flatten().max().unwrap_or(1);
-        let is_missing = |text: &str| text == "*" || asked.reading.missing.iter().any(|gone| gone == text);
+        let is_missing =
+            |text: &str| text == "*" || asked.reading.missing.iter().any(|gone| gone == text);
         let matching = Matching::count(&texts, quasi.len(), is_missing, enough)?;
         return verify_matching(&release, asked.promises, &matching);
     }
     let original = original.as_ref().map(|(original, texts)| (original, *texts));
-    verify_beside(&release, asked.promises, people.as_ref(), original)
+    verify_with_original(&release, asked.promises, people.as_ref(), original)
 }
 
-/// Cells that read `missing` become missing values, from a column on.
-pub(super) fn as_missing(folded: &mut Folded, from: usize, missing: &str) {
+/// Replaces cells with one of the texts `missing` by missing values, from column `from` on.
+pub(crate) fn as_missing(folded: &mut Folded, from: usize, missing: &[String]) {
     let width = folded.columns.len();
     for column in from..width {
-        let mut texts = folded.columns[column].texts.iter().skip(1);
-        if let Some(lost) = texts.position(|text| text == missing) {
+        let texts = &folded.columns[column].texts;
+        let lost: Vec<bool> = texts
+            .iter()
+            .enumerate()
+            .map(|(code, text)| code > 0 && missing.contains(text))
+            .collect();
+        if lost.contains(&true) {
             let cells = folded.codes.iter_mut().skip(column).step_by(width);
-            cells.filter(|code| **code == lost as u32 + 1).for_each(|code| *code = MISSING);
+            cells.filter(|code| lost[**code as usize]).for_each(|code| *code = MISSING);
         }
     }
 }
 
-/// Leaves out the records that have a missing value in one of the first columns.
+/// Drops the records with a missing value in one of the first columns.
 fn drop_missing_in(folded: &mut Folded, columns: usize) {
     let width = folded.columns.len();
-    let keep: Vec<bool> = (0..folded.rows()).map(|r| !folded.row(r)[..columns].contains(&MISSING)).collect();
+    let keep: Vec<bool> =
+        (0..folded.rows()).map(|r| !folded.row(r)[..columns].contains(&MISSING)).collect();
     let before = folded.records();
     let mut row = keep.iter();
     folded.weights.retain(|_| *row.next().unwrap_or(&false));

@@ -1,23 +1,25 @@
-//! Tables that are published as they are: no column is generalized, every row says what it says.
+//! Tables that are published unchanged: no column is generalized.
 
 use incrowd_core::{
-    Code, ColumnSpec, Dataset, Folded, FoldedColumn, Kind, Partition, Result, RowId, SensitiveSpec, Span,
+    Code, ColumnSpec, Dataset, Folded, FoldedColumn, Kind, Partition, Result, RowId, SensitiveSpec,
+    Span,
 };
 use incrowd_engine::{Content, Order, Output};
 
 use super::anatomy::{COUNT, GROUP};
 use crate::make::MadeTable;
 
-/// What a column of such a table holds.
-fn says(name: &str) -> &'static str {
+/// Returns the description of a column for formats with column metadata.
+fn description(name: &str) -> &'static str {
     match name {
-        GROUP => "number of a group, by which the two tables belong together",
-        COUNT => "how many records of the group have the value",
-        _ => "as it was",
+        GROUP => "number of a group, which links the two tables",
+        COUNT => "number of records of the group with the value",
+        _ => "unchanged",
     }
 }
 
-/// A table whose cells are those of `folded`. In formats that have types, columns of the input keep theirs.
+/// Builds a table with the cells of `folded`. In typed formats, columns of the input keep their
+/// types.
 pub(super) fn plain_table(
     content: &'static str,
     folded: Folded,
@@ -27,13 +29,19 @@ pub(super) fn plain_table(
 ) -> Result<MadeTable> {
     let names: Vec<String> = folded.columns.iter().map(|column| column.name.clone()).collect();
     let columns = names.iter().cloned().enumerate().map(|(i, name)| (name, Content::Sensitive(i)));
-    // The columns of the input may be of any role.
-    let says = names.iter().map(|name| (name.clone(), says(name))).collect();
-    let output =
-        Output { columns: columns.collect(), order, missing: missing.to_owned(), says, ..Output::default() };
-    // A quasi-identifier that is alike for all, because a plan has at least one; it is not published.
+    // The columns of the input may have any role.
+    let says = names.iter().map(|name| (name.clone(), description(name))).collect();
+    let output = Output {
+        columns: columns.collect(),
+        order,
+        missing: missing.to_owned(),
+        says,
+        ..Output::default()
+    };
+    // A constant quasi-identifier, because a plan has at least one. It is not published.
     let alike = FoldedColumn { name: String::new(), texts: vec![String::new(), "all".to_owned()] };
-    let mut whole = Folded { missing: vec![0; names.len() + 1], read: folded.read, ..Folded::default() };
+    let mut whole =
+        Folded { missing: vec![0; names.len() + 1], read: folded.read, ..Folded::default() };
     whole.columns.push(alike);
     for row in 0..folded.rows() {
         whole.codes.push(1);
@@ -43,7 +51,8 @@ pub(super) fn plain_table(
     whole.columns.extend(folded.columns);
     let text = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
     let none = SensitiveSpec::default();
-    let specs: Vec<&SensitiveSpec> = (0..names.len()).map(|i| specs.get(i).unwrap_or(&none)).collect();
+    let specs: Vec<&SensitiveSpec> =
+        (0..names.len()).map(|i| specs.get(i).unwrap_or(&none)).collect();
     let data = Dataset::encode(whole, &[&text], &specs, missing).map_err(|e| e.misfit.error)?;
     let mut partition = Partition::new(1, data.rows());
     let only = Span { lo: Code(0), hi: Code(0) };

@@ -1,33 +1,37 @@
-//! What the data owner's page puts side by side: records, what columns add to finding people, means and quantiles.
+//! Comparisons before and after on the data owner's page: sample records, the contribution of
+//! columns to the risk, means and quantiles.
 
 use incrowd_audit::risk::{Grouped, without_each};
-use incrowd_audit::utility::{Described, Moments};
+use incrowd_audit::utility::{Moments, SummaryStatistics};
 use incrowd_core::number::date_of;
 use incrowd_core::text::thousands;
 use incrowd_report::{ColumnMoments, ColumnRisk, Sample, SampleRecord};
 
 use super::Findings;
 
-/// Some records beside published ones that fit them.
+/// Returns sample records with published records that match them.
 pub(super) fn sample(found: &Findings) -> Option<Sample> {
     let (columns, beside) = &found.kept.beside;
-    let record = |own: &incrowd_audit::utility::Beside| SampleRecord {
+    let record = |own: &incrowd_audit::utility::MatchedRecord| SampleRecord {
         before: own.before.clone(),
         after: own.after.clone(),
-        fitting: Some(own.fitting),
+        fitting: Some(own.matching),
     };
     (!beside.is_empty())
         .then(|| Sample { columns: columns.clone(), records: beside.iter().map(record).collect() })
 }
 
-/// What each quasi-identifier adds to finding people.
+/// Returns the contribution of each quasi-identifier to the re-identification risk.
 pub(super) fn column_risks(found: &Findings) -> Vec<ColumnRisk> {
     let (release, quasi) = found.attacks.published();
     let Some(original) = &found.kept.original else { return Vec::new() };
     let names = found.case.reading.quasi_names();
-    // The ends of ranges may be columns of their own: then the two tables do not have the same columns.
+    // The bounds of ranges may be separate columns. Then the two tables have different columns.
     let same = |table: &incrowd_core::Folded| {
-        names.iter().enumerate().all(|(at, name)| table.columns.get(at).is_some_and(|own| own.name == *name))
+        names
+            .iter()
+            .enumerate()
+            .all(|(at, name)| table.columns.get(at).is_some_and(|own| own.name == *name))
     };
     if quasi != names.len() || !same(original) || !same(release) {
         return Vec::new();
@@ -37,23 +41,30 @@ pub(super) fn column_risks(found: &Findings) -> Vec<ColumnRisk> {
     let pairs = without.into_iter().zip(without_after);
     let risk = |(name, (own, own_after)): (&&str, (Grouped, Grouped))| ColumnRisk {
         name: (*name).to_owned(),
-        alone: (before.alone.saturating_sub(own.alone), after.alone.saturating_sub(own_after.alone)),
+        unique: (
+            before.unique.saturating_sub(own.unique),
+            after.unique.saturating_sub(own_after.unique),
+        ),
         adds: (before.chance() - own.chance(), after.chance() - own_after.chance()),
     };
     names.iter().zip(pairs).map(risk).collect()
 }
 
-/// Columns of numbers before and after.
+/// Returns moments of numeric columns before and after.
 pub(super) fn moments(found: &Findings) -> Vec<ColumnMoments> {
     let utility = found.measured.as_ref().and_then(|measured| measured.utility.as_ref());
     let Some(Moments(columns)) = utility.and_then(|utility| utility.get::<Moments>()) else {
         return Vec::new();
     };
     let column = |own: &incrowd_audit::utility::ColumnMoments| {
-        let dates = found.kept.marginals.iter().any(|marginal| marginal.column == own.name && marginal.dates);
+        let dates = found
+            .kept
+            .marginals
+            .iter()
+            .any(|marginal| marginal.column == own.name && marginal.dates);
         let number = |x: f64| if dates { date_of(x.round() as i32).to_string() } else { number(x) };
-        let quartiles = |d: &Described| d.quartiles.map(number);
-        let deviation = |d: &Described| {
+        let quartiles = |d: &SummaryStatistics| d.quartiles.map(number);
+        let deviation = |d: &SummaryStatistics| {
             if dates { format!("{} days", self::number(d.deviation)) } else { number(d.deviation) }
         };
         ColumnMoments {
@@ -66,9 +77,10 @@ pub(super) fn moments(found: &Findings) -> Vec<ColumnMoments> {
     columns.iter().map(column).collect()
 }
 
-/// A number in the column's own unit: about four digits are worth reading.
+/// Formats a number with about four significant digits.
 fn number(x: f64) -> String {
-    let places = if x == 0.0 { 0 } else { (3 - x.abs().log10().floor() as i32).clamp(0, 6) as usize };
+    let places =
+        if x == 0.0 { 0 } else { (3 - x.abs().log10().floor() as i32).clamp(0, 6) as usize };
     if x.fract() == 0.0 || places == 0 {
         let sign = if x < 0.0 { "−" } else { "" };
         return format!("{sign}{}", thousands(x.abs().round() as u64));
@@ -83,7 +95,7 @@ mod tests {
 
     #[test]
     fn numbers_have_about_four_digits() {
-        let said = [38.551_23, 1234.5, 0.001_234_6, -2.5, 0.0, 189_664.13].map(number);
-        assert_eq!(said, ["38.55", "1,235", "0.001235", "−2.5", "0", "189,664"]);
+        let texts = [38.551_23, 1234.5, 0.001_234_6, -2.5, 0.0, 189_664.13].map(number);
+        assert_eq!(texts, ["38.55", "1,235", "0.001235", "−2.5", "0", "189,664"]);
     }
 }

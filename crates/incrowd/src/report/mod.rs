@@ -1,10 +1,11 @@
-//! The report of a release: what was verified, what attacks find, what it cost, as pages to look at.
+//! The report pages of a release: verification, attacks and information loss.
 //!
-//! Nothing here judges or measures anything that [`verify`](crate::verify()), [`attack`](crate::attack()) or
-//! [`measure`](crate::measure()) does not. It decides which of their answers go onto which page. The public
-//! page shows what follows from the release itself, what its manifest says, and measures over the whole table; whatever else
-//! tells about the original goes onto the data owner's page. Where records were withheld in secret, every measure beside the
-//! original would tell how many, so all of them go there too.
+//! This module does not judge or measure anything itself; [`verify`](crate::verify()),
+//! [`attack`](crate::attack()) and [`measure`](crate::measure()) do. It decides which of their
+//! results are on which page. The public page contains results derived from the release itself, the
+//! content of its manifest, and measures over the whole table. All other results about the original
+//! are on the data owner's page. If the number of suppressed records is secret, every measure
+//! against the original would reveal it, so all of these are there too.
 
 mod before_after;
 mod owner;
@@ -14,10 +15,12 @@ mod shapes;
 
 use std::path::PathBuf;
 
+use incrowd_audit::Decision;
 use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::METRICS;
 use incrowd_core::{Error, Progress, Result};
 use incrowd_engine::{Pending, Target};
+use incrowd_report::Outcome;
 
 use crate::attack::{AttackReport, AttackRequest, attack_case};
 use crate::case::Case;
@@ -34,16 +37,16 @@ use crate::write_file;
 pub struct Pages {
     /// The page that may be published.
     pub public: String,
-    /// The page for the data owner's eyes, if the original was at hand.
+    /// The page for the data owner, if the original was given.
     pub owner: Option<String>,
-    /// Whether the release keeps what it promises.
-    pub holds: bool,
+    /// Whether all models of the release hold.
+    pub decision: Decision,
 }
 
-/// Pairs of more columns than this are not measured for a picture that nobody could read.
+/// With more columns than this, pairs are not measured: the chart would be unreadable.
 const MOST_PAIRED: usize = 24;
 
-/// Everything that was found out about a release.
+/// All results about a release.
 pub(crate) struct Findings {
     pub(crate) case: Case,
     pub(crate) checked: Checked,
@@ -59,9 +62,9 @@ impl Findings {
         self.case.manifest.as_ref()
     }
 
-    /// Whether a fact may stand on the public page.
+    /// Returns whether a fact may be on the public page.
     pub(crate) fn may_be_public(&self, fact: Fact) -> bool {
-        Audience::decide(fact, self.case.withheld_in_secret()).is_everybody()
+        Audience::decide(fact, self.case.hides_suppression()).is_everybody()
     }
 
     pub(crate) fn release(&self) -> String {
@@ -71,8 +74,8 @@ impl Findings {
     }
 }
 
-/// Verifies, attacks and measures a release, and renders what that found. Without the table it was made from there is no page
-/// for the data owner.
+/// Verifies, attacks and measures a release, and renders the results. Without the original there is
+/// no page for the data owner.
 pub fn report(judging: &Judging, ask: &Ask, progress: &dyn Progress) -> Result<Pages> {
     ask.check()?;
     let checked = verify(judging, progress)?;
@@ -95,27 +98,40 @@ pub fn report(judging: &Judging, ask: &Ask, progress: &dyn Progress) -> Result<P
         Some(_) => Some(incrowd_report::owner_page(&owner::owner(&findings, progress)?)),
         None => None,
     };
-    Ok(Pages { public, owner, holds: findings.checked.holds() })
+    Ok(Pages { public, owner, decision: findings.checked.decision() })
 }
 
-/// The first sentence of what a card says.
+/// Converts a decision to its form on pages.
+pub(crate) fn outcome(decision: Decision) -> Outcome {
+    match decision {
+        Decision::Holds => Outcome::Holds,
+        Decision::Undecided => Outcome::Undecided,
+        Decision::Fails => Outcome::Fails,
+    }
+}
+
+/// Returns the first sentence of a card's text.
 pub(crate) fn first_sentence(text: &str) -> String {
     text.find(". ").map_or(text, |end| &text[..=end]).to_owned()
 }
 
-/// What the list of metrics says of a score.
+/// Returns the description of a metric.
 pub(crate) fn about_metric(name: &str) -> String {
-    METRICS.iter().find(|card| card.name == name).map(|card| first_sentence(card.about)).unwrap_or_default()
+    METRICS
+        .iter()
+        .find(|card| card.name == name)
+        .map(|card| first_sentence(card.about))
+        .unwrap_or_default()
 }
 
-/// Where the pages of a job go.
+/// The paths of the pages of a job.
 #[derive(Debug, Default)]
 pub(crate) struct Targets {
     public: Option<Target>,
     owner: Option<Target>,
 }
 
-/// Tries whether the pages a job asks for can be written, before any long work.
+/// Checks that the pages of a job can be written, before any long work.
 pub(crate) fn targets(job: &Job) -> Result<Targets> {
     let target = |path: &Option<PathBuf>, key: &str| {
         let decided = path.as_ref().map(|path| {
@@ -132,13 +148,13 @@ pub(crate) fn targets(job: &Job) -> Result<Targets> {
     })
 }
 
-/// Writes the pages a job asks for about the release it made.
+/// Writes the pages of a job about the release it made.
 pub(crate) fn write_pages(job: &Job, targets: &Targets, progress: &dyn Progress) -> Result<()> {
     if targets.public.is_none() && targets.owner.is_none() {
         return Ok(());
     }
     let mut judging = Judging::of(job);
-    // What the release promises stands in its manifest, with what follows from the job filled in.
+    // The models are taken from the manifest, which also contains those derived from the job.
     judging.models.clear();
     let pages = report(&judging, &Ask { pairs: true, ..Ask::default() }, progress)?;
     if let Some(target) = &targets.public {

@@ -1,27 +1,28 @@
-//! How a release was made and how to check it, in words.
+//! The settings of a release and the commands to check it, in words.
 
 use super::Findings;
 use crate::checked::about_outliers;
 use crate::manifest::{JobEntry, Manifest};
 
-/// What was suppressed, as far as the manifest tells.
+/// Describes the suppression, as far as the manifest contains it.
 pub(super) fn suppressed(manifest: Option<&Manifest>) -> Vec<String> {
     let Some(manifest) = manifest else {
         return vec![
-            "There is no manifest beside the release, so it is not known what was suppressed.".to_owned(),
+            "There is no manifest next to the release, so the suppression is unknown.".to_owned(),
         ];
     };
     let mut lines = Vec::new();
     if let Some(step) = &manifest.suppression {
         lines.push(format!(
-            "Where a value of {} was too frequent, records were withheld before anything else ({}, l = {}).",
+            "Records were suppressed before the algorithm if a value of {} was too frequent \
+             ({}, l = {}).",
             step.on,
             step.name,
             step.count("l").unwrap_or(0)
         ));
     }
     match manifest.records.suppressed {
-        Some(0) => lines.push("No record was suppressed to keep the promises.".to_owned()),
+        Some(0) => lines.push("No record was suppressed to satisfy the models.".to_owned()),
         Some(_) => {
             let limit = manifest.job.suppression_limit;
             let way = match manifest.job.suppressed.as_str() {
@@ -29,27 +30,38 @@ pub(super) fn suppressed(manifest: Option<&Manifest>) -> Vec<String> {
                 _ => "are not in the release",
             };
             lines.push(format!(
-                "The suppressed records {way}; the limit was {limit} of the records. Which they are is told nowhere."
+                "The suppressed records {way}; the limit was {limit} of the records. \
+                 The release does not show which they are."
             ));
         }
         None if manifest.suppression.is_some() => {
-            lines.push("How many records that were is not told: it would tell about the values.".to_owned());
+            lines.push(
+                "Their number is secret: it would reveal information about the values.".to_owned(),
+            );
         }
         None => {}
     }
     if manifest.records.dropped_missing.is_some_and(|n| n > 0) {
-        lines.push("Records with a missing value in a column that matters were left out.".to_owned());
+        lines.push(
+            "Records with a missing value in a quasi-identifier or sensitive column were dropped."
+                .to_owned(),
+        );
     }
     lines
 }
 
-/// How the release was made.
+/// Returns the settings of the release.
+// One list in the order of the page.
 pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
     let Some(manifest) = found.manifest() else {
         let reading = &found.case.reading;
-        let named =
-            [("quasi-identifiers", reading.quasi_names()), ("sensitive columns", reading.sensitive_names())];
-        let word = |columns: Vec<&str>| if columns.is_empty() { "none".into() } else { columns.join(", ") };
+        let named = [
+            ("quasi-identifiers", reading.quasi_names()),
+            ("sensitive columns", reading.sensitive_names()),
+        ];
+        let word = |columns: Vec<&str>| {
+            if columns.is_empty() { "none".into() } else { columns.join(", ") }
+        };
         return named.into_iter().map(|(name, columns)| (name.to_owned(), word(columns))).collect();
     };
     let mut settings = vec![("algorithm".to_owned(), manifest.algorithm.name.clone())];
@@ -60,13 +72,15 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         }
     }
     if let Some(levels) = &manifest.algorithm.levels {
-        let levels: Vec<String> = levels.iter().map(|(column, level)| format!("{column} {level}")).collect();
+        let levels: Vec<String> =
+            levels.iter().map(|(column, level)| format!("{column} {level}")).collect();
         settings.push(("levels".to_owned(), levels.join(", ")));
     }
-    // All fields by name, so that whoever adds one decides whether the page shows it.
+    // All fields are named, so that a new field requires a decision whether the page shows it.
     let JobEntry {
         columns,
         on_missing,
+        missing,
         suppression_limit,
         suppressed,
         order,
@@ -78,27 +92,32 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
         missing_cells,
     } = &manifest.job;
     settings.push(("on missing".to_owned(), on_missing.clone()));
+    if let Some(missing) = missing {
+        let texts: Vec<String> = missing.iter().map(|text| format!("\"{text}\"")).collect();
+        settings.push(("missing".to_owned(), texts.join(", ")));
+    }
     settings.push(("suppression limit".to_owned(), format!("{suppression_limit:?}")));
     settings.push(("suppressed".to_owned(), suppressed.clone()));
     settings.push(("order".to_owned(), order.clone()));
     settings.extend(cells.iter().map(|what| ("cells".to_owned(), what.clone())));
-    settings.extend(
-        missing_cells
-            .iter()
-            .map(|told| ("missing cells".to_owned(), format!("match {}: this {}", told.matches, told.worth))),
-    );
+    settings.extend(missing_cells.iter().map(|entry| {
+        ("missing cells".to_owned(), format!("match {}: this {}", entry.matches, entry.worth))
+    }));
     settings.extend(population.iter().map(|how| ("population".to_owned(), how.clone())));
     if let Some(written) = written {
-        let ends = || format!("{}: the ends of ranges, in two columns", written.low_high.join(", "));
-        let said = [
+        let ends =
+            || format!("{}: the bounds of ranges, in two columns", written.low_high.join(", "));
+        let forms = [
             written.decimal.as_ref().map(|_| "numbers have a decimal comma".to_owned()),
             (!written.low_high.is_empty()).then(ends),
-            (!written.means.is_empty()).then(|| format!("{}: the means of groups", written.means.join(", "))),
-            (!written.lists.is_empty()).then(|| format!("{}: sets as lists", written.lists.join(", "))),
+            (!written.means.is_empty())
+                .then(|| format!("{}: group means", written.means.join(", "))),
+            (!written.lists.is_empty())
+                .then(|| format!("{}: sets as lists", written.lists.join(", "))),
         ];
-        let said: Vec<String> = said.into_iter().flatten().collect();
-        if !said.is_empty() {
-            settings.push(("written".to_owned(), said.join("; ")));
+        let forms: Vec<String> = forms.into_iter().flatten().collect();
+        if !forms.is_empty() {
+            settings.push(("written".to_owned(), forms.join("; ")));
         }
     }
     if *csv_safe {
@@ -109,17 +128,22 @@ pub(super) fn settings(found: &Findings) -> Vec<(String, String)> {
     }
     for (name, column) in columns.iter().take(300) {
         let mut parts = vec![column.role.clone()];
-        let further = [("kind", &column.kind), ("hierarchy", &column.hierarchy), ("labels", &column.labels)];
-        parts.extend(further.into_iter().filter_map(|(key, word)| Some(format!("{key} {}", word.as_ref()?))));
+        let further =
+            [("kind", &column.kind), ("hierarchy", &column.hierarchy), ("labels", &column.labels)];
+        parts.extend(
+            further.into_iter().filter_map(|(key, word)| Some(format!("{key} {}", word.as_ref()?))),
+        );
         parts.extend(column.weight.map(|weight| format!("weight {weight}")));
         parts.extend(column.publish.as_ref().map(|word| format!("publish {word}")));
-        parts.extend(column.linkable.filter(|linkable| !linkable).map(|_| "not linkable".to_owned()));
+        parts.extend(
+            column.linkable.filter(|linkable| !linkable).map(|_| "not linkable".to_owned()),
+        );
         settings.push((format!("column {name}"), parts.join(", ")));
     }
     settings
 }
 
-/// What to type to get the numbers again.
+/// Returns the commands that reproduce the numbers.
 pub(super) fn commands(found: &Findings, owner: bool) -> Vec<(String, String)> {
     let release = quoted(&found.release());
     let original = found.original.as_deref().map_or_else(|| "ORIGINAL".to_owned(), quoted);
@@ -141,11 +165,13 @@ pub(super) fn commands(found: &Findings, owner: bool) -> Vec<(String, String)> {
         return vec![
             (
                 format!("incrowd measure {original} {release}{job} --pairs"),
-                "What the release cost, with JOB.toml the job it was made with, if there is one:".to_owned(),
+                "The information loss; JOB.toml is the job of the release, if there is one:"
+                    .to_owned(),
             ),
             (
                 format!(
-                    "incrowd report {release} --original {original}{job} -o report.html --owner owner.html"
+                    "incrowd report {release} --original {original}{job} \
+                     -o report.html --owner owner.html"
                 ),
                 "Both pages again:".to_owned(),
             ),
@@ -157,14 +183,15 @@ pub(super) fn commands(found: &Findings, owner: bool) -> Vec<(String, String)> {
         None => judgements.iter().map(|j| format!(" --model {}", quoted(&model(j)))).collect(),
     };
     let promises = found.case.promises().unwrap_or_default();
-    let beside = if about_outliers(&promises) { format!(" --original {original}") } else { String::new() };
+    let with_original =
+        if about_outliers(&promises) { format!(" --original {original}") } else { String::new() };
     let check = if found.manifest().is_some() {
-        "Check the promises on the release itself; its manifest must lie beside it:"
+        "Verify the models on the release itself; its manifest must be next to it:"
     } else {
-        "Check the promises on the release itself:"
+        "Verify the models on the release itself:"
     };
     vec![
-        (format!("incrowd verify {release}{roles}{models}{beside}"), check.to_owned()),
+        (format!("incrowd verify {release}{roles}{models}{with_original}"), check.to_owned()),
         (format!("incrowd attack {release}{roles}"), "Attack it:".to_owned()),
     ]
 }
@@ -179,7 +206,7 @@ fn model(judgement: &incrowd_audit::Judgement) -> String {
     format!("{}:{}", judgement.name, params.join(","))
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "._-,/=:+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

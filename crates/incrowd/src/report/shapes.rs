@@ -1,4 +1,4 @@
-//! The distribution of a column, cut down to what fits on a picture.
+//! The distribution of a column, reduced to the size of a chart.
 
 use incrowd_audit::utility::Marginal;
 use incrowd_core::number::{date_of, parse_date, parse_number};
@@ -7,9 +7,9 @@ use incrowd_report::{Shape, ShapeKind};
 
 use super::public::role_of;
 
-/// At most so many bins.
+/// The maximum number of bins.
 const BINS: usize = 24;
-/// At most so many values or cells by name; more are put together.
+/// The maximum number of named values or cells; further ones are merged.
 const NAMES: usize = 12;
 
 /// Bins of equal width over a range of numbers.
@@ -21,7 +21,8 @@ struct Bins {
 }
 
 impl Bins {
-    /// Whole numbers get bins of whole width, from the least to the greatest.
+    /// Creates bins from the least to the greatest number. Bins of whole numbers have a whole
+    /// width.
     fn new(least: f64, most: f64, whole: bool, dates: bool) -> Bins {
         if whole {
             let width = ((most - least + 1.0) / BINS as f64).ceil().max(1.0);
@@ -44,7 +45,7 @@ impl Bins {
         }
         for (bin, sum) in into.iter_mut().enumerate() {
             let from = self.from + self.width * bin as f64;
-            // The last bin takes what rounding would leave beyond it.
+            // The last bin is unbounded, so that rounding loses nothing.
             let to = if bin + 1 == self.count { f64::INFINITY } else { from + self.width };
             let common = (hi.min(to) - lo.max(from)).max(0.0);
             *sum += amount * common / (hi - lo);
@@ -65,20 +66,21 @@ impl Bins {
     }
 }
 
-/// Whether bins have a width: the range of numbers may be greater than any number.
+/// Returns whether bins have a finite width. The range of two finite numbers may overflow.
 fn drawable(least: f64, most: f64) -> bool {
     (most - least + 1.0).is_finite()
 }
 
-/// A column before and after.
+/// Returns a column before and after.
 pub(super) fn of_marginal(marginal: &Marginal) -> Shape {
-    // A hierarchy may have leaves that nobody has.
+    // A hierarchy may have leaves without records.
     let had = marginal.values.iter().filter(|v| v.original > 0.0 || v.release > 0.0);
     let (numbers, others): (Vec<_>, Vec<_>) = had.partition(|v| v.number.is_some());
-    let (column, role) = (marginal.column.clone(), role_of(marginal.part).to_owned());
-    // Text that happens to hold a number, or a kept missing value, is no reason to draw names or bins.
+    let (column, role) = (marginal.column.clone(), role_of(marginal.role).to_owned());
+    // A single other value, such as a kept missing value, does not prevent bins.
     let values = || numbers.iter().filter_map(|v| v.number);
-    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+    let (least, most) =
+        (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     if numbers.len() > NAMES && others.len() <= 1 && drawable(least, most) {
         let bins = Bins::new(least, most, values().all(|x| x.fract() == 0.0), marginal.dates);
         let (mut before, mut after) = (vec![0.0; bins.count], vec![0.0; bins.count]);
@@ -103,7 +105,7 @@ pub(super) fn of_marginal(marginal: &Marginal) -> Shape {
     Shape { column, role, kind, note: String::new() }
 }
 
-/// The first values by name, the others in one.
+/// Names the first values and merges the others.
 fn most_frequent(values: Vec<(String, f64, f64)>) -> (Vec<String>, Vec<f64>, Vec<f64>) {
     let (mut labels, mut before, mut after) = (Vec::new(), Vec::new(), Vec::new());
     let named = if values.len() > NAMES { NAMES - 1 } else { values.len() };
@@ -125,7 +127,7 @@ fn most_frequent(values: Vec<(String, f64, f64)>) -> (Vec<String>, Vec<f64>, Vec
     (labels, before, after)
 }
 
-/// What a published cell says of numbers: from, to, and whether both are whole.
+/// Returns the numeric range of a published cell.
 fn interval(cell: &str, dates: bool) -> Option<(f64, f64)> {
     let number = |text: &str| match dates {
         true => parse_date(text.trim()).map(f64::from),
@@ -140,7 +142,7 @@ fn interval(cell: &str, dates: bool) -> Option<(f64, f64)> {
     }
 }
 
-/// A column of the release as it stands there.
+/// Returns the distribution of a column of the release.
 pub(super) fn of_release(release: &Folded, column: usize, role: &str) -> Shape {
     let texts = &release.columns[column].texts;
     let mut records = vec![0u64; texts.len()];
@@ -149,15 +151,19 @@ pub(super) fn of_release(release: &Folded, column: usize, role: &str) -> Shape {
     }
     let total = release.records().max(1) as f64;
     let text = |code: usize| if code == MISSING as usize { "" } else { texts[code].as_str() };
-    let mut cells: Vec<(&str, f64)> =
-        (0..texts.len()).filter(|&c| records[c] > 0).map(|c| (text(c), records[c] as f64 / total)).collect();
+    let mut cells: Vec<(&str, f64)> = (0..texts.len())
+        .filter(|&c| records[c] > 0)
+        .map(|c| (text(c), records[c] as f64 / total))
+        .collect();
     cells.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let name = release.columns[column].name.clone();
     let role = role.to_owned();
-    let told: Vec<&(&str, f64)> = cells.iter().filter(|(cell, _)| *cell != "*").collect();
+    let informative: Vec<&(&str, f64)> = cells.iter().filter(|(cell, _)| *cell != "*").collect();
     for dates in [false, true] {
-        let read: Option<Vec<((f64, f64), f64)>> =
-            told.iter().map(|(cell, share)| Some((interval(cell, dates)?, *share))).collect();
+        let read: Option<Vec<((f64, f64), f64)>> = informative
+            .iter()
+            .map(|(cell, share)| Some((interval(cell, dates)?, *share)))
+            .collect();
         let Some(read) = read.filter(|read| read.len() > NAMES) else { continue };
         let whole = read.iter().all(|((lo, hi), _)| lo.fract() == 0.0 && hi.fract() == 0.0);
         let least = read.iter().map(|((lo, _), _)| *lo).fold(f64::INFINITY, f64::min);
@@ -170,9 +176,10 @@ pub(super) fn of_release(release: &Folded, column: usize, role: &str) -> Shape {
         for ((lo, hi), share) in read {
             bins.spread(&mut after, (lo, if whole { hi + 1.0 } else { hi }), share);
         }
-        let stars: f64 = cells.iter().filter(|(cell, _)| *cell == "*").map(|(_, share)| share).sum();
+        let stars: f64 =
+            cells.iter().filter(|(cell, _)| *cell == "*").map(|(_, share)| share).sum();
         let also = if stars > 0.0 {
-            format!(" {:.1} % of the cells say nothing (*).", 100.0 * stars)
+            format!(" {:.1} % of the cells are suppressed (*).", 100.0 * stars)
         } else {
             String::new()
         };
@@ -184,7 +191,7 @@ pub(super) fn of_release(release: &Folded, column: usize, role: &str) -> Shape {
     let values = cells.into_iter().map(|(cell, share)| (cell.to_owned(), 0.0, share)).collect();
     let (labels, _, after) = most_frequent(values);
     let note = if different > NAMES {
-        format!("{different} different cells; the most frequent are named.")
+        format!("{different} distinct cells; the most frequent are named.")
     } else {
         String::new()
     };
@@ -200,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_spread_over_what_they_cover() {
+    fn ranges_are_spread_over_the_bins_they_cover() {
         let cells: Vec<String> = (0..20).map(|i| format!("[{i}, {}]", i + 4)).collect();
         let mut cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         cells.push("*");
@@ -208,20 +215,26 @@ mod tests {
         let ShapeKind::Numbers { ends, before, after } = shape.kind else { panic!("no numbers") };
         assert!(before.is_none());
         assert_eq!(ends.len(), after.len() + 1);
-        // Whole numbers from 0 to 23, one bin each; the star stands nowhere.
+        // Whole numbers from 0 to 23, one bin each; the star is in no bin.
         assert_eq!((ends[0].as_str(), ends.len()), ("0", 25));
         assert!((after.iter().sum::<f64>() - 20.0 / 21.0).abs() < 1e-12);
-        assert!((after[0] - 1.0 / 21.0 / 5.0).abs() < 1e-12 && (after[4] - 5.0 / 21.0 / 5.0).abs() < 1e-12);
+        assert!(
+            (after[0] - 1.0 / 21.0 / 5.0).abs() < 1e-12
+                && (after[4] - 5.0 / 21.0 / 5.0).abs() < 1e-12
+        );
         assert!(shape.note.contains('*'));
     }
 
     #[test]
-    fn rare_cells_are_put_together() {
+    fn rare_cells_are_merged() {
         let cells: Vec<String> = (0..40).flat_map(|i| vec![format!("town {i}"); 40 - i]).collect();
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         let shape = of_release(&release(&cells), 0, "sensitive");
         let ShapeKind::Labels { labels, after, .. } = shape.kind else { panic!("no labels") };
-        assert_eq!((labels.len(), labels[0].as_str(), labels[11].as_str()), (12, "town 0", "29 others"));
+        assert_eq!(
+            (labels.len(), labels[0].as_str(), labels[11].as_str()),
+            (12, "town 0", "29 others")
+        );
         assert!((after.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     }
 }

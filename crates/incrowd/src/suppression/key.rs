@@ -1,4 +1,4 @@
-//! Where the secret key lies: in a file that only its owner can read, made on first use.
+//! The file of a secret key: only its owner can read it, and it is created on first use.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -8,7 +8,7 @@ use incrowd_core::{Error, Result};
 use incrowd_engine::Pending;
 use incrowd_recode::suppression::Secret;
 
-/// The key of a file; the file is made if it is not there.
+/// Returns the key of a file. The file is created if it does not exist.
 pub(crate) fn read_or_make(path: &Path) -> Result<Secret> {
     match read(path)? {
         Some(secret) => Ok(secret),
@@ -16,11 +16,11 @@ pub(crate) fn read_or_make(path: &Path) -> Result<Secret> {
     }
 }
 
-/// The key of a file, if it is there. An empty file is one that was never finished, so no key was ever in it.
+/// Returns the key of a file, if it exists. An empty file was never completed and contained no key.
 pub(crate) fn read(path: &Path) -> Result<Option<Secret>> {
     let at = |what: &str| format!("the key `{}` {what}", path.display());
     let failed = |e: std::io::Error| Error::resources(at(&format!("cannot be used: {e}")));
-    // Whatever is no file could keep whoever opens it waiting.
+    // Opening something other than a file, such as a named pipe, could block.
     match std::fs::metadata(path) {
         Ok(found) if found.is_file() && found.len() == 0 => return Ok(None),
         Ok(found) if found.is_file() => {}
@@ -28,6 +28,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Secret>> {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(failed(e)),
     }
+    incrowd_engine::refuse_own_output(path)?;
     let file = File::open(path).map_err(failed)?;
     only_ours(&file).map_err(|()| {
         Error::job(at("can be read by others")).help(format!("chmod 600 {}", path.display()))
@@ -36,19 +37,20 @@ pub(crate) fn read(path: &Path) -> Result<Option<Secret>> {
     file.take(MOST_BYTES).read_to_string(&mut text).map_err(failed)?;
     from_hex(text.trim()).map(|bytes| Some(Secret::new(bytes))).ok_or_else(|| {
         Error::job(at("is not a key")).help(
-            "name a file that does not exist yet, and a key is made there; 64 hexadecimal digits are one",
+            "name a file that does not exist yet, and a key is created there; \
+             a key has 64 hexadecimal digits",
         )
     })
 }
 
-/// No key is longer.
+/// The maximum size of a key file.
 const MOST_BYTES: u64 = 4096;
 
-/// Makes a key: the file is there with all of it, or not at all.
+/// Creates a key. The file appears completely or not at all.
 fn make(path: &Path) -> Result<Secret> {
     if let Some(directory) = path.parent().filter(|d| !d.as_os_str().is_empty()) {
         std::fs::create_dir_all(directory).map_err(|e| {
-            Error::resources(format!("cannot make the directory `{}`: {e}", directory.display()))
+            Error::resources(format!("cannot create the directory `{}`: {e}", directory.display()))
         })?;
     }
     let bytes: [u8; 32] = rand::random();
@@ -57,11 +59,12 @@ fn make(path: &Path) -> Result<Secret> {
     let failed = |e: std::io::Error| incrowd_engine::write_failed(path, &e);
     pending.writer()?.write_all(format!("{hex}\n").as_bytes()).map_err(failed)?;
     if path.exists() {
-        // It is empty.
+        // The existing file is empty.
         pending.publish()?;
     } else if !pending.publish_new()? {
-        // Another run was faster.
-        return read(path)?.ok_or_else(|| Error::resources(format!("the key `{}` is empty", path.display())));
+        // Another run created it first.
+        return read(path)?
+            .ok_or_else(|| Error::resources(format!("the key `{}` is empty", path.display())));
     }
     Ok(Secret::new(bytes))
 }
@@ -90,15 +93,13 @@ fn from_hex(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-/// The key of a user who names none.
+/// Returns the default path of the user's key.
 pub(super) fn default_path() -> Result<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let directory = variable("XDG_CONFIG_HOME")
-        .or_else(|| variable("HOME").map(|home| home.join(".config")))
-        .or_else(|| variable("APPDATA"));
-    directory.map(|directory| directory.join("incrowd").join("suppression.key")).ok_or_else(|| {
-        Error::job("there is no directory for the secret key")
-            .help("name a file as `[suppression] key`")
-            .at("suppression.key")
-    })
+    incrowd_engine::configuration_directory()
+        .map(|directory| directory.join("suppression.key"))
+        .ok_or_else(|| {
+            Error::job("there is no directory for the secret key")
+                .help("name a file as `[suppression] key`")
+                .at("suppression.key")
+        })
 }

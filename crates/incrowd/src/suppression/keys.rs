@@ -1,4 +1,4 @@
-//! Whatever draws follow from: the secret key, and what is known of releases that were made with it.
+//! The source of random draws: the secret key, and the record of releases made with it.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -12,44 +12,44 @@ use super::key;
 use super::ledger::Ledger;
 use crate::job::SuppressionJob;
 
-/// What a ledger says of a table.
+/// The ledger's answer about a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Before {
+pub(crate) enum EarlierRelease {
     /// It was not released.
-    Never,
-    /// It was released in the same way.
-    Alike,
-    /// It was released in another way.
-    Otherwise,
+    None,
+    /// It was released with the same settings.
+    SameSettings,
+    /// It was released with other settings.
+    OtherSettings,
 }
 
-/// What is noted of a release.
+/// The ledger's entry for a release.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Noted<'a> {
-    /// The digest of the table it was made from.
+    /// The digest of the original table.
     pub(crate) table: &'a str,
     /// The method and its parameters.
     pub(crate) how: &'a Json,
     /// The digest of the release.
     pub(crate) release: &'a str,
-    /// Whether it was asked for although there was another.
+    /// Whether a second release was explicitly allowed.
     pub(crate) again: bool,
 }
 
-/// A secret and the memory of what was released with it.
+/// A secret and the record of releases made with it.
 pub(crate) trait Keys {
-    /// The secret all draws follow from.
+    /// Returns the secret for all draws.
     fn secret(&self) -> Result<Secret>;
 
-    /// Whether and how a table was released.
-    fn before(&self, table: &str, how: &Json) -> Result<Before>;
+    /// Returns whether and how a table was released.
+    fn before(&self, table: &str, how: &Json) -> Result<EarlierRelease>;
 
-    /// Notes a release that is about to be put in place by a journal, if there is one; answers with what is to be noted when
-    /// it is there.
+    /// Records a release that is about to be published, by a journal if there is one. Returns the
+    /// note to add on publication.
     fn note(&self, release: &Noted<'_>, journal: Option<&Path>) -> Result<Option<Note>>;
 }
 
-/// Nobody draws.
+/// No key. Draws are refused.
 #[derive(Debug)]
 pub(crate) struct NoKeys;
 
@@ -58,8 +58,8 @@ impl Keys for NoKeys {
         Err(Error::job("this draws records by a secret key, and there is none here"))
     }
 
-    fn before(&self, _: &str, _: &Json) -> Result<Before> {
-        Ok(Before::Never)
+    fn before(&self, _: &str, _: &Json) -> Result<EarlierRelease> {
+        Ok(EarlierRelease::None)
     }
 
     fn note(&self, _: &Noted<'_>, _: Option<&Path>) -> Result<Option<Note>> {
@@ -67,16 +67,16 @@ impl Keys for NoKeys {
     }
 }
 
-/// A key in a file with its ledger beside it, or a stated seed that nobody remembers.
+/// A key in a file with its ledger next to it, or a fixed seed without a ledger.
 #[derive(Debug)]
 pub(crate) struct FileKeys {
     asked: SuppressionJob,
-    /// Locked from the first question until the release is noted.
+    /// Locked from the first query until the release is recorded.
     ledger: RefCell<Option<Ledger>>,
 }
 
 impl FileKeys {
-    /// The key a job asks for, or the user's own.
+    /// Returns the key of a job, or the user's own.
     pub(crate) fn new(asked: Option<&SuppressionJob>) -> FileKeys {
         FileKeys { asked: asked.cloned().unwrap_or_default(), ledger: RefCell::new(None) }
     }
@@ -94,9 +94,9 @@ impl Keys for FileKeys {
         }
     }
 
-    fn before(&self, table: &str, how: &Json) -> Result<Before> {
+    fn before(&self, table: &str, how: &Json) -> Result<EarlierRelease> {
         if self.asked.seed.is_some() {
-            return Ok(Before::Never);
+            return Ok(EarlierRelease::None);
         }
         let mut ledger = Ledger::open(&self.path()?).map_err(|e| e.at("suppression.key"))?;
         let before = ledger.before(table, how);
@@ -112,7 +112,7 @@ impl Keys for FileKeys {
     }
 }
 
-/// The private files of a suppression step: nothing may be written in their place.
+/// Returns the private files of a suppression step. No output may overwrite them.
 pub(crate) fn private_files(asked: &SuppressionJob) -> Vec<PathBuf> {
     if asked.seed.is_some() {
         return Vec::new();
@@ -121,7 +121,7 @@ pub(crate) fn private_files(asked: &SuppressionJob) -> Vec<PathBuf> {
     key.into_iter().flat_map(|key| [ledger_of(&key), key]).collect()
 }
 
-/// The ledger beside a key.
+/// Returns the path of the ledger of a key.
 pub(super) fn ledger_of(key: &Path) -> PathBuf {
     let mut name = key.as_os_str().to_owned();
     name.push(".ledger");

@@ -1,12 +1,14 @@
-//! Which tables were released before, and how: a file of digests beside the key.
+//! The ledger: digests of the tables that were released before, in a file next to the key.
 //!
-//! Two releases of one table that withhold different records tell together what neither tells alone. The digest is of the
-//! sensitive column alone, its values with their counts, because that is what decides: the same people with other
-//! quasi-identifiers are the same table here. It is keyed, so that nobody without the key can try out tables on the ledger.
+//! Two releases of one table that suppress different records reveal more together than each alone.
+//! The digest covers only the sensitive column, its values with their counts, because the
+//! suppression depends on nothing else: the same people with other quasi-identifiers are the same
+//! table here. It is keyed, so that tables cannot be tested against the ledger without the key.
 //!
-//! A release is noted twice: before it is put in place, with the name of the journal that does so, and when it is there. If the
-//! second note is missing, the run was killed, and the journal tells what became of the release: it is completed or taken back
-//! before anything is answered, and if it is gone without the second note, there never was a release.
+//! A release is recorded twice: before publication, with the name of its journal, and on
+//! publication. If the second entry is missing, the run was killed. Its journal is then completed
+//! or rolled back before the ledger answers. If the journal is gone and the second entry is
+//! missing, the release was never published.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom};
@@ -16,7 +18,7 @@ use incrowd_core::{Error, Result};
 use incrowd_engine::Note;
 use serde_json::{Value as Json, json};
 
-use super::keys::{Before, Noted, ledger_of};
+use super::keys::{EarlierRelease, Noted, ledger_of};
 
 /// The ledger, locked while a release is made.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// The ledger beside a key.
+    /// Opens and locks the ledger of a key.
     pub(super) fn open(key: &Path) -> Result<Ledger> {
         let path = ledger_of(key);
         let failed = |e: std::io::Error| {
@@ -48,21 +50,22 @@ impl Ledger {
         };
         self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
         self.file.read_to_string(&mut text).map_err(failed)?;
-        // Half a line was never finished: the release it would tell of was not put in place.
+        // An incomplete last line is truncated: its release was not published.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         if whole < text.len() {
             self.file.set_len(whole as u64).map_err(failed)?;
             text.truncate(whole);
         }
         let broken = |line: usize| {
-            Error::resources(format!("the ledger `{}` is damaged in line {}", self.path.display(), line + 1))
-                .help("without it nobody can tell which tables were released before; mend it or move it away")
+            let path = self.path.display();
+            Error::resources(format!("the ledger `{path}` is damaged in line {}", line + 1))
+                .help("without it, earlier releases are unknown; repair it or move it away")
         };
         let entry = |(i, line): (usize, &str)| serde_json::from_str(line).map_err(|_| broken(i));
         text.lines().enumerate().map(entry).collect()
     }
 
-    /// The releases that were made, or may have been.
+    /// Returns the releases that were published, or may have been.
     fn releases(&mut self) -> Result<Vec<Json>> {
         let mut entries = self.entries()?;
         let journals = |entries: &[Json]| -> Vec<PathBuf> {
@@ -76,36 +79,47 @@ impl Ledger {
             entries = self.entries()?;
         }
         let never_made = |entry: &Json| {
-            // Of a directory that is away nobody can tell; then rather a release too many than one too few.
-            let is_gone = |journal: PathBuf| journal.parent().is_some_and(Path::is_dir) && !journal.exists();
+            // If the directory is not available, the release counts as published, to be safe.
+            let is_gone =
+                |journal: PathBuf| journal.parent().is_some_and(Path::is_dir) && !journal.exists();
             is_open(entry, &entries) && journal(entry).is_some_and(is_gone)
         };
         let made = |entry: &&Json| entry["done"].is_null() && !never_made(entry);
         Ok(entries.iter().filter(made).cloned().collect())
     }
 
-    /// Whether and how a table was released.
-    pub(super) fn before(&mut self, table: &str, how: &Json) -> Result<Before> {
+    /// Returns whether and how a table was released.
+    pub(super) fn before(&mut self, table: &str, how: &Json) -> Result<EarlierRelease> {
         let releases = self.releases()?;
         let same: Vec<&Json> = releases.iter().filter(|entry| entry["table"] == table).collect();
         Ok(match same.iter().all(|entry| entry["how"] == *how) {
-            _ if same.is_empty() => Before::Never,
-            true => Before::Alike,
-            false => Before::Otherwise,
+            _ if same.is_empty() => EarlierRelease::None,
+            true => EarlierRelease::SameSettings,
+            false => EarlierRelease::OtherSettings,
         })
     }
 
-    /// Notes a release. If a journal puts it in place, the answer is to be noted together with that.
-    pub(super) fn note(&mut self, release: &Noted<'_>, journal: Option<&Path>) -> Result<Option<Note>> {
+    /// Records a release. If a journal publishes it, returns the note to add on publication.
+    pub(super) fn note(
+        &mut self,
+        release: &Noted<'_>,
+        journal: Option<&Path>,
+    ) -> Result<Option<Note>> {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let seconds = since.map_or(0, |time| time.as_secs());
         let Noted { table, how, release, again } = release;
-        let mut entry =
-            json!({ "table": table, "how": how, "release": release, "time": seconds, "again": again });
+        let mut entry = json!({
+            "table": table,
+            "how": how,
+            "release": release,
+            "time": seconds,
+            "again": again,
+        });
         let mut done = None;
-        // A path that is not text cannot be found again, so the release counts at once.
-        let journal =
-            journal.map(std::path::absolute).and_then(|path| path.ok()?.to_str().map(str::to_owned));
+        // A path that is not UTF-8 cannot be stored, so the release counts immediately.
+        let journal = journal
+            .map(std::path::absolute)
+            .and_then(|path| path.ok()?.to_str().map(str::to_owned));
         if let Some(journal) = journal {
             let id = format!("{:032x}", rand::random::<u128>());
             (entry["id"], entry["journal"]) = (json!(id), json!(journal));
@@ -116,7 +130,7 @@ impl Ledger {
     }
 }
 
-/// Whether a release was about to be put in place, and nobody noted that it was.
+/// Returns whether a release has no second entry.
 fn is_open(entry: &Json, entries: &[Json]) -> bool {
     entry["journal"].is_string() && !entries.iter().any(|other| other["done"] == entry["id"])
 }

@@ -1,7 +1,9 @@
-//! Withholding records before anything else, because a sensitive value is too frequent.
+//! The suppression step: suppresses records before the algorithm runs, because a sensitive value is
+//! too frequent.
 //!
-//! The step acts on the folded table. What is withheld is gone before any column is encoded, so that nothing made later bears
-//! a trace of it. The draws follow from a secret key ([`key`]), and what was released before is noted ([`ledger`]).
+//! The step works on the folded table. Suppressed records are removed before any column is encoded,
+//! so that no later result depends on them. The random draws are derived from a secret key
+//! ([`key`]), and earlier releases are recorded in a ledger ([`ledger`]).
 
 mod judge;
 pub(crate) mod key;
@@ -23,50 +25,55 @@ use serde_json::{Value as Json, json};
 use crate::checked::CheckedJob;
 use crate::job::{Job, ModelJob, SuppressionJob};
 use crate::manifest::SuppressionEntry;
-use crate::reading::{as_published, carries};
-pub(crate) use judge::beside;
-pub(crate) use keys::{Before, FileKeys, Keys, NoKeys, Noted, private_files};
+use crate::reading::{as_published, has_passthrough};
+pub(crate) use judge::compare_with_original;
+pub(crate) use keys::{EarlierRelease, FileKeys, Keys, NoKeys, Noted, private_files};
 pub(crate) use people::one_record_each;
 pub use report::{Guess, SuppressionReport};
 
-/// A step and the column it is about.
+/// A suppression step and its sensitive column.
 #[derive(Clone, Debug)]
 pub(crate) struct Planned {
     pub(crate) step: Step,
     pub(crate) on: String,
 }
 
-/// The step of a job, and the job with the promise the step is made for.
+/// Returns the step of a job, and the job with the model that the step requires.
 pub(crate) fn plan(job: &Job, sensitive: &[&str]) -> Result<(Job, Option<Planned>)> {
     let Some(asked) = &job.suppression else { return Ok((job.clone(), None)) };
     let planned = planned(asked, sensitive).map_err(|e| e.within("suppression"))?;
     if asked.seed.is_some() && asked.key.is_some() {
         return Err(Error::job("a seed and a key are given")
-            .help("a seed makes tests, a key makes releases")
+            .help("a seed is for tests, a key is for releases")
             .at("suppression.seed"));
     }
     if job.algorithm.suppression_limit > 0.0 && job.algorithm.suppressed == Suppressed::Absent {
         return Err(Error::job(
-            "the suppression step decides which records go, and suppression_limit lets others go too",
+            "the suppression step decides which records are suppressed, \
+             and suppression_limit allows others",
         )
         .help("set suppression_limit = 0, or suppressed = \"star\"")
         .at("algorithm.suppression_limit"));
     }
     let mut job = job.clone();
     let l = planned.step.rule.l;
-    let promised = |model: &ModelJob| {
-        let param =
-            |name: &str| model.params.iter().find(|(n, _)| n == name).map(|(_, value)| value.to_string());
+    let has_model = |model: &ModelJob| {
+        let param = |name: &str| {
+            model.params.iter().find(|(n, _)| n == name).map(|(_, value)| value.to_string())
+        };
         let column = param("on").filter(|on| !on.is_empty());
         model.name == "l-diversity"
             && param("kind").as_deref() == Some("frequency")
             && column.is_none_or(|on| on == planned.on)
             && param("l").and_then(|l| l.parse::<u64>().ok()).is_some_and(|own| own >= l)
     };
-    if !job.models.iter().any(promised) {
+    if !job.models.iter().any(has_model) {
         let kind = ("kind", Value::Word("frequency".to_owned()));
         let l = i64::try_from(l).unwrap_or(i64::MAX);
-        job.promise("l-diversity", [("l", Value::Integer(l)), kind, ("on", Value::Word(planned.on.clone()))]);
+        job.add_model(
+            "l-diversity",
+            [("l", Value::Integer(l)), kind, ("on", Value::Word(planned.on.clone()))],
+        );
     }
     Ok((job, Some(planned)))
 }
@@ -75,24 +82,27 @@ fn planned(asked: &SuppressionJob, sensitive: &[&str]) -> Result<Planned> {
     let step = Step::new(&asked.name, asked.params.clone())?;
     let on = match (step.params.word("on"), sensitive) {
         ("", [only]) => (*only).to_owned(),
-        ("", []) => return Err(Error::job("there is no sensitive column to withhold records for").at("on")),
+        ("", []) => {
+            return Err(Error::job("the suppression needs a sensitive column").at("on"));
+        }
         ("", several) => {
-            return Err(Error::job("which sensitive column is the suppression about?")
+            return Err(Error::job("the sensitive column of the suppression is not named")
                 .help(format!("add on, one of {}", several.join(", ")))
                 .at("on"));
         }
         (on, known) if known.contains(&on) => on.to_owned(),
         (on, known) => {
-            let error =
-                Error::job(format!("the suppression is about `{on}`, which is not a sensitive column"));
+            let error = Error::job(format!(
+                "the suppression is about `{on}`, which is not a sensitive column"
+            ));
             return Err(error.help_near(on, known.iter().copied()).at("on"));
         }
     };
     Ok(Planned { step, on })
 }
 
-/// What was withheld, until the release is in place.
-pub(crate) struct Withholding {
+/// The result of the suppression step, until the release is published.
+pub(crate) struct SuppressionOutcome {
     pub(crate) withheld: Option<Withheld>,
     planned: Planned,
     names: Vec<Option<String>>,
@@ -107,18 +117,18 @@ pub(crate) struct Withholding {
 }
 
 // Cells must not reach logs.
-impl std::fmt::Debug for Withholding {
+impl std::fmt::Debug for SuppressionOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Withholding").field("planned", &self.planned).finish_non_exhaustive()
+        f.debug_struct("SuppressionOutcome").field("planned", &self.planned).finish_non_exhaustive()
     }
 }
 
-/// The counts of the values of a column.
+/// Counts the values of a column. The texts `missing` are missing values.
 pub(crate) fn counted(
     folded: &Folded,
     column: usize,
     spec: &SensitiveSpec,
-    missing: Option<&str>,
+    missing: &[String],
 ) -> (SensitiveValues, Vec<u64>) {
     let mut shown = folded.columns[column].clone();
     as_published(&mut shown, spec);
@@ -137,53 +147,67 @@ fn sensitive<'a>(schema: &'a Schema, on: &str) -> Result<(usize, &'a SensitiveSp
     found.map(|(i, (_, spec))| (i, spec)).ok_or_else(|| Error::bug("the sensitive column is gone"))
 }
 
-/// Takes out what the job's step withholds. Whatever is refused is refused here, before any long work.
-pub(crate) fn withhold(
+/// Removes the records that the job's step suppresses. All errors of the step are reported here,
+/// before any long work.
+pub(crate) fn suppress(
     job: &CheckedJob,
     folded: Folded,
     keys: &dyn Keys,
     progress: &dyn Progress,
-) -> Result<(Folded, Option<Withholding>)> {
+) -> Result<(Folded, Option<SuppressionOutcome>)> {
     let (Some(planned), Some(asked)) = (&job.suppression, &job.job.suppression) else {
         return Ok((folded, None));
     };
     if folded.records() == 0 {
-        // Encoding says what is wrong.
+        // Encoding reports the error.
         return Ok((folded, None));
     }
-    progress.step("withholding", None);
+    progress.step("suppressing records", None);
     let (position, spec) = sensitive(&job.schema, &planned.on)?;
     let column = job.schema.quasi().count() + position;
-    let (values, counts) = counted(&folded, column, spec, None);
-    // Said before a key is made for nothing.
+    let (values, counts) = counted(&folded, column, spec, &[]);
+    // Checked before a key is created in vain.
     planned.step.rule.feasible(&counts).map_err(|e| e.within("suppression"))?;
     let secret = keys.secret()?;
     let table = digest(&secret, &planned.on, &values, &counts);
     let rule = planned.step.rule;
-    let how = json!({ "name": planned.step.card.name, "l": rule.l, "complete_level": rule.complete_level });
+    let how = json!({
+        "name": planned.step.card.name,
+        "l": rule.l,
+        "complete_level": rule.complete_level,
+    });
     let table_text: String = table.iter().map(|byte| format!("{byte:02x}")).collect();
-    let carried = carries(&job.schema) && rule_draws(&counts, rule.l);
-    refuse_second(keys.before(&table_text, &how)?, carried, asked.again)?;
-    let words = [rule.l.to_string(), planned.step.card.name.to_owned(), rule.complete_level.to_string()];
-    let seed = secret.derive([&b"seed"[..], &table].into_iter().chain(words.iter().map(|w| w.as_bytes())));
+    let with_passthrough = has_passthrough(&job.schema) && rule_draws(&counts, rule.l);
+    refuse_second(keys.before(&table_text, &how)?, with_passthrough, asked.again)?;
+    let words =
+        [rule.l.to_string(), planned.step.card.name.to_owned(), rule.complete_level.to_string()];
+    let seed =
+        secret.derive([&b"seed"[..], &table].into_iter().chain(words.iter().map(|w| w.as_bytes())));
     let cut = rule.cut(&counts, &mut || seed.dice()).map_err(|e| e.within("suppression"))?;
     let mut notes = Vec::new();
     if counts.len() as u64 > folded.records() / 2 {
         notes.push(format!(
-            "more than half of the records of `{}` differ in it: such a column is eligible whatever it tells, and nearness is \
-             not protected; put its values into ranges first",
+            "more than half of the records of `{}` have distinct values: such a column is \
+             eligible in any case, and similar values are not protected; \
+             group its values into ranges first",
             planned.on
         ));
     }
     let quota: Vec<u64> = counts.iter().zip(&cut.kept).map(|(all, kept)| all - kept).collect();
     let (folded, withheld) = if cut.used.is_some() {
-        let out = records::choose(&folded, column, &values.of_code, &quota, &seed.derive([&b"records"[..]]));
+        let out = records::choose(
+            &folded,
+            column,
+            &values.of_code,
+            &quota,
+            &seed.derive([&b"records"[..]]),
+        );
         let (left, withheld) = Withheld::take(folded, out)?;
         (left, Some(withheld))
     } else {
         (folded, None)
     };
-    let withholding = Withholding {
+    let outcome = SuppressionOutcome {
         withheld,
         planned: planned.clone(),
         names: values.names,
@@ -196,40 +220,41 @@ pub(crate) fn withhold(
         test: asked.seed.is_some(),
         notes,
     };
-    Ok((folded, Some(withholding)))
+    Ok((folded, Some(outcome)))
 }
 
-/// Whether anything is drawn at all.
+/// Returns whether records have to be drawn.
 fn rule_draws(counts: &[u64], l: u64) -> bool {
     let most = counts.iter().copied().max().unwrap_or(0);
     !incrowd_core::eligibility::eligible(most, counts.iter().sum(), l)
 }
 
-fn refuse_second(before: Before, carried: bool, again: bool) -> Result<()> {
-    let help = "make it all the same, and have it logged, with `[suppression] again`";
+fn refuse_second(before: EarlierRelease, with_passthrough: bool, again: bool) -> Result<()> {
+    let help = "make it nevertheless, and log it, with `[suppression] again`";
     match before {
         _ if again => Ok(()),
-        Before::Otherwise => Err(Error::unsatisfiable(
-            "a table with these sensitive values was released before with other parameters: two such releases together tell \
-             which value was the dominant one",
+        EarlierRelease::OtherSettings => Err(Error::unsatisfiable(
+            "a table with these sensitive values was released before with other parameters: \
+             two such releases together reveal the dominant value",
         )
         .help(format!("release it with the same method and l; or {help}"))
         .at("suppression")),
-        Before::Alike if carried => Err(Error::unsatisfiable(
-            "a table with these sensitive values was released before, and a release that passes columns through is not the \
-             same when it is made again",
+        EarlierRelease::SameSettings if with_passthrough => Err(Error::unsatisfiable(
+            "a table with these sensitive values was released before, \
+             and a release with passthrough columns differs when it is made again",
         )
-        .help(format!("publish the release that was made; or {help}"))
+        .help(format!("publish the existing release; or {help}"))
         .at("suppression")),
         _ => Ok(()),
     }
 }
 
-/// What identifies a table: the column's name and its values with their counts, whatever the order of the records.
+/// Returns the digest that identifies a table: of the column's name and its values with their
+/// counts. It does not depend on the order of the records.
 fn digest(secret: &Secret, on: &str, values: &SensitiveValues, counts: &[u64]) -> [u8; 32] {
     let mut parts: Vec<Vec<u8>> = vec![b"table".to_vec(), on.as_bytes().to_vec()];
     for (name, count) in values.names.iter().zip(counts) {
-        // A missing value is not an empty text.
+        // A missing value differs from an empty text.
         parts.push(vec![u8::from(name.is_some())]);
         parts.push(name.as_deref().unwrap_or_default().as_bytes().to_vec());
         parts.push(count.to_le_bytes().to_vec());
@@ -237,29 +262,30 @@ fn digest(secret: &Secret, on: &str, values: &SensitiveValues, counts: &[u64]) -
     secret.digest(parts.iter().map(Vec::as_slice))
 }
 
-impl Withholding {
-    /// The secret further draws for this table follow from.
+impl SuppressionOutcome {
+    /// Returns the secret for further draws for this table.
     pub(crate) fn secret(&self) -> Secret {
         self.seed.clone()
     }
 
-    /// How many records were withheld.
+    /// Returns the number of suppressed records.
     pub(crate) fn total(&self) -> u64 {
         self.withheld.as_ref().map_or(0, Withheld::total)
     }
 
-    /// Notes the release, before it is put in place; answers with what is to be noted when it is.
+    /// Records the release in the ledger before it is published. Returns the note to add on
+    /// publication.
     pub(crate) fn note(
         &self,
         keys: &dyn Keys,
         release: &str,
         journal: Option<&Path>,
     ) -> Result<Option<Note>> {
-        let Withholding { table, how, again, .. } = self;
+        let SuppressionOutcome { table, how, again, .. } = self;
         keys.note(&Noted { table, how, release, again: *again }, journal)
     }
 
-    /// What everybody is told: how records were withheld if they had to be, never whether they were.
+    /// Returns the public entry: the method, but not whether it had to suppress records.
     pub(crate) fn entry(&self) -> SuppressionEntry {
         report::entry(&self.planned.step, &self.planned.on, self.test)
     }

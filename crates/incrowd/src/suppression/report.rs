@@ -1,7 +1,8 @@
-//! What is said of withheld records: to everybody, and to the owner of the data.
+//! Reports of the suppression step: for the public, and for the data owner.
 
 use incrowd_audit::eligibility::{
-    Checks, Mechanism, Posterior, Prior, mean_success, mean_success_shape_known, posterior, shape_known,
+    Checks, Mechanism, Posterior, Prior, mean_success, mean_success_shape_known, posterior,
+    shape_known,
 };
 use incrowd_core::text::{Block, thousands};
 use incrowd_recode::suppression::{Step, Way};
@@ -9,40 +10,40 @@ use serde_json::{Value as Json, json};
 
 use crate::manifest::{SuppressionEntry, parameters};
 
-/// Everything about a suppression step that is for the owner of the data only.
+/// The report of a suppression step, for the data owner only.
 #[derive(Clone, Debug)]
 pub struct SuppressionReport {
-    /// The method the job names.
+    /// The method of the job.
     pub name: &'static str,
-    /// No value is more frequent than one record in l.
+    /// The parameter l: at most one record in l has the same value.
     pub l: u64,
     /// The sensitive column.
     pub on: String,
-    /// What was done; `None` if the table was eligible and nothing was.
+    /// The applied method; `None` if the table was eligible and nothing was suppressed.
     pub used: Option<&'static str>,
-    /// How many records the table has, those with missing values apart.
+    /// The number of records without missing values.
     pub records: u64,
-    /// How many sensitive values it has.
+    /// The number of distinct sensitive values.
     pub values: u64,
-    /// How many of them have more than one record in l.
+    /// The number of values that are more frequent than one record in l.
     pub violating: u64,
-    /// How many share the greatest count.
+    /// The number of values that share the greatest frequency.
     pub tied: u64,
-    /// How many records are withheld.
-    pub withheld: u64,
-    /// What the checker found on the bytes that were written.
+    /// The number of suppressed records.
+    pub suppressed: u64,
+    /// The checks of the written bytes.
     pub checks: Checks,
-    /// What an adversary makes of the release.
+    /// The success of adversaries against the release.
     pub adversary: Vec<Guess>,
-    /// Whether the release is a test, because the seed was stated.
+    /// Whether the release is a test because the seed is fixed.
     pub test: bool,
-    /// What the owner should know.
+    /// Notes for the owner.
     pub notes: Vec<String>,
-    /// Every value with its records before and after.
+    /// Every value with its numbers of records before and after.
     pub(crate) counts: Counts,
 }
 
-/// Values with their records before and after.
+/// Values with their numbers of records before and after.
 #[derive(Clone)]
 pub(crate) struct Counts(pub(crate) Vec<(String, u64, u64)>);
 
@@ -53,20 +54,20 @@ impl std::fmt::Debug for Counts {
     }
 }
 
-/// How well an adversary guesses the dominant value.
+/// The success of an adversary who guesses the dominant value.
 #[derive(Clone, Debug)]
 pub struct Guess {
-    /// What the adversary believes beforehand.
+    /// The name of the adversary's prior.
     pub prior: &'static str,
     /// The posterior for this release.
     pub posterior: Posterior,
-    /// Whether it was enumerated and not sampled.
+    /// Whether the posterior was enumerated and not sampled.
     pub exact: bool,
-    /// How often the best guess is right, over the draws for this table, where that was computed.
+    /// The average success of the best guess over the draws for this table, if computed.
     pub mean_success: Option<f64>,
 }
 
-/// The names of what is done.
+/// Returns the name of a method.
 pub(super) fn name_of(way: Way) -> &'static str {
     match way {
         Way::Random => "r-suppression",
@@ -76,10 +77,11 @@ pub(super) fn name_of(way: Way) -> &'static str {
     }
 }
 
-/// The seed of the sampled adversary; another one says the same within the standard error.
+/// The seed of the sampled adversary. Other seeds give the same result within the standard error.
 const SEED: u64 = 1;
 
-/// The adversaries of a release, if records were withheld: `base` and `left` are the counts before and after, by value.
+/// Returns the adversaries' success, if records were suppressed. `base` and `left` are the counts
+/// by value before and after.
 pub(super) fn guesses(mechanism: Mechanism, base: &[u64], left: &[u64]) -> Vec<Guess> {
     let records = base.iter().sum();
     let mut all = Vec::new();
@@ -97,15 +99,16 @@ pub(super) fn guesses(mechanism: Mechanism, base: &[u64], left: &[u64]) -> Vec<G
 }
 
 impl SuppressionReport {
-    /// What the method is designed for. It is no promise.
+    /// Returns the design target of the method. It is not guaranteed.
     pub fn target(&self) -> f64 {
         1.0 / self.l as f64
     }
 
-    /// What was withheld, what was checked, and what an adversary makes of it; besides, so many records are published as *.
+    /// Returns the suppression, the checks and the adversaries' success as text. `starred` records
+    /// are published as `*`.
     pub fn to_text(&self, starred: u64) -> Vec<Block> {
-        let mut said = Vec::new();
-        said.push(Block::line(format!(
+        let mut lines = Vec::new();
+        lines.push(Block::line(format!(
             "skewed   {}: {} records with {} values of {}, {}",
             self.name,
             thousands(self.records),
@@ -118,45 +121,50 @@ impl SuppressionReport {
             }
         )));
         match self.used {
-            None => said.push(Block::line(
-                "         eligible already: nothing was withheld and nothing was drawn".to_string(),
+            None => lines.push(Block::line(
+                "         eligible already: nothing was suppressed and nothing was drawn"
+                    .to_string(),
             )),
             Some(used) => {
-                let share = 100.0 * self.withheld as f64 / self.records.max(1) as f64;
+                let share = 100.0 * self.suppressed as f64 / self.records.max(1) as f64;
                 let way = if used == self.name { String::new() } else { format!(" by {used}") };
-                said.push(Block::line(format!(
-                    "         {} withheld{way}, {share:.1} % of the records",
-                    thousands(self.withheld)
+                lines.push(Block::line(format!(
+                    "         {} suppressed{way}, {share:.1} % of the records",
+                    thousands(self.suppressed)
                 )));
             }
         }
         if starred > 0 {
-            said.push(Block::line(format!("         {} published as *", thousands(starred))));
+            lines.push(Block::line(format!("         {} published as *", thousands(starred))));
         }
         let word = |holds: bool| if holds { "holds" } else { "FAILS" };
         let candidacy = self.checks.candidacy.map_or("was not needed", word);
-        let draw = if self.checks.reachable { "some draw leads here" } else { "NO draw leads here" };
-        said.push(Block::line(format!(
+        let draw =
+            if self.checks.reachable { "some draw leads here" } else { "NO draw leads here" };
+        lines.push(Block::line(format!(
             "checked  p-eligibility {}   l-candidacy {candidacy}   {draw}",
             word(self.checks.eligible)
         )));
         if self.checks.unchanged == Some(false) {
-            said.push(Block::line(
+            lines.push(Block::line(
                 "         the table was eligible, and yet the release is NOT all of it".to_string(),
             ));
         }
         if self.adversary.is_empty() {
             if self.used.is_some() && self.checks.holds() {
-                said.push(Block::line(
-                    "         what an adversary guesses was not computed: too many values".to_string(),
+                lines.push(Block::line(
+                    "         what an adversary guesses was not computed: too many values"
+                        .to_string(),
                 ));
             }
         } else {
-            said.push(Block::line(format!(
-                "\nWho was the dominant value? The design target is 1/{} = {:.3}; it is not guaranteed.\n",
+            let question = format!(
+                "Which value was dominant? The design target is 1/{} = {:.3}; \
+                 it is not guaranteed.",
                 self.l,
                 self.target()
-            )));
+            );
+            lines.extend([Block::line(""), Block::line(question), Block::line("")]);
             let mut rows = vec![vec![
                 "the adversary believes".to_owned(),
                 "best guess is right".to_owned(),
@@ -179,15 +187,15 @@ impl SuppressionReport {
                     },
                 ]);
             }
-            said.push(Block::Table(rows));
+            lines.push(Block::Table(rows));
         }
         for note in &self.notes {
-            said.push(Block::line(format!("note     {note}")));
+            lines.push(Block::line(format!("note     {note}")));
         }
-        said
+        lines
     }
 
-    /// The answer as JSON, for the owner of the data.
+    /// Returns the report as JSON, for the data owner.
     pub fn to_json(&self) -> Json {
         let guess = |guess: &Guess| {
             let by_count = guess.posterior.by_count.iter().map(|(count, values, posterior)| {
@@ -211,7 +219,7 @@ impl SuppressionReport {
             "values": self.values,
             "violating_values": self.violating,
             "tied_for_most_frequent": self.tied,
-            "withheld": self.withheld,
+            "withheld": self.suppressed,
             "design_target": self.target(),
             "checks": {
                 "part_of_table": self.checks.part_of_table,
@@ -227,14 +235,15 @@ impl SuppressionReport {
     }
 }
 
-/// What everybody is told: what was done to the table if it had to be, never whether it was.
+/// Returns the public entry: the method, but not whether it had to suppress records.
 pub(super) fn entry(step: &Step, on: &str, test: bool) -> SuppressionEntry {
     let means = match step.rule.way {
         Way::Unsafe => {
-            "a lower bound and no protection: the dominant value is among the most frequent published ones"
+            "a lower bound and no protection: \
+             the dominant value is among the most frequent published ones"
         }
         Way::Safe => {
-            "the design target holds against adversaries to whom all labels are alike, and against no others"
+            "the design target holds only against adversaries to whom all labels are equally likely"
         }
         _ => "the design target is what the method aims at; it is not guaranteed",
     };

@@ -13,7 +13,8 @@ use crate::release::{alike, listing, read};
 const MISSING: &str = "?";
 pub(crate) const HIERARCHIES: [&str; 7] =
     ["workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
-const SEVEN: [&str; 7] = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
+const SEVEN: [&str; 7] =
+    ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
 const PUBLISHED: u64 = 45_222;
 const DROPPED: u64 = 3_620;
 
@@ -23,15 +24,16 @@ struct Adult {
     data: PathBuf,
     header: Vec<String>,
     people: Vec<Vec<String>>,
-    /// For each column with a hierarchy what each label admits.
+    /// For each column with a hierarchy, the values that each label covers.
     below: BTreeMap<String, BTreeMap<String, BTreeSet<String>>>,
 }
 
 fn load(data: PathBuf) -> Adult {
     let dir = tempfile::tempdir().unwrap();
     let file = std::fs::File::open(data.join("adult.csv.gz")).unwrap();
-    let mut reader =
-        csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(flate2::read::MultiGzDecoder::new(file));
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_reader(flate2::read::MultiGzDecoder::new(file));
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
     let people: Vec<Vec<String>> =
         reader.records().map(|r| r.unwrap().iter().map(str::to_owned).collect()).collect();
@@ -61,8 +63,9 @@ pub(crate) fn hierarchy(data: &Path, column: &str) -> PathBuf {
 
 impl Adult {
     fn job(&self, quasi: &[&str], k: u64) -> Job {
-        let mut columns =
-            String::from("person = { role = 'passthrough', linkable = false }\nincome = 'sensitive'\n");
+        let mut columns = String::from(
+            "person = { role = 'passthrough', linkable = false }\nincome = 'sensitive'\n",
+        );
         for column in quasi {
             let how = match HIERARCHIES.contains(column) {
                 true => format!("hierarchy = '{}'", hierarchy(&self.data, column).display()),
@@ -91,7 +94,10 @@ impl Adult {
         let (job, dir) = (self.job(quasi, k), self.dir.path());
         let report = anonymize(&job, &Silent).unwrap();
         let records = report.records;
-        assert_eq!((records.published, records.dropped_missing, records.suppressed), (PUBLISHED, DROPPED, 0));
+        assert_eq!(
+            (records.published, records.dropped_missing, records.suppressed),
+            (PUBLISHED, DROPPED, 0)
+        );
         assert_eq!(records.read, self.people.len() as u64);
         let table = read(&dir.join("out.csv"));
         let sizes = table.groups(quasi);
@@ -100,16 +106,22 @@ impl Adult {
         let columns: Vec<(usize, usize, &str)> = quasi
             .iter()
             .chain(&["occupation", "income"])
-            .map(|name| (table.column(name), self.header.iter().position(|h| h == name).unwrap(), *name))
+            .map(|name| {
+                (table.column(name), self.header.iter().position(|h| h == name).unwrap(), *name)
+            })
             .collect();
         let mut seen = BTreeSet::new();
         for row in &table.rows {
             let person = &self.people[row[0].parse::<usize>().unwrap()];
-            assert!(seen.insert(&row[0]), "somebody is published twice");
+            assert!(seen.insert(&row[0]), "a record is published twice");
             for &(published, original, name) in &columns {
                 let (cell, value) = (&row[published], &person[original]);
                 assert_ne!(value, MISSING);
-                let fits = if quasi.contains(&name) { self.covers(name, cell, value) } else { cell == value };
+                let fits = if quasi.contains(&name) {
+                    self.covers(name, cell, value)
+                } else {
+                    cell == value
+                };
                 assert!(fits, "a cell of `{name}` does not cover its value");
             }
         }
@@ -125,7 +137,7 @@ impl Adult {
 }
 
 #[test]
-fn every_release_of_adult_keeps_its_promise() {
+fn every_release_of_adult_satisfies_its_model() {
     let data = or_skip!(data("adult.csv.gz"));
     let adult = load(data);
     for k in [2, 5, 10, 50, 100, 500] {
@@ -139,7 +151,7 @@ fn every_release_of_adult_keeps_its_promise() {
     }
 }
 
-/// Nobody should have to know that `ascent` exists.
+/// Users should not need to know that `ascent` exists.
 #[test]
 fn the_default_loses_no_more_than_ascent_with_models() {
     let data = or_skip!(data("adult.csv.gz"));
@@ -152,9 +164,11 @@ fn the_default_loses_no_more_than_ascent_with_models() {
         let loss = |algorithm: &str| {
             let mut job = adult.job(&SEVEN, 10);
             let text = format!(
-                "[input]\npath = 'adult.csv'\n[columns]\noccupation = 'sensitive'\n[[models]]\n{model}\non = 'occupation'\n"
+                "[input]\npath = 'adult.csv'\n[columns]\noccupation = 'sensitive'\n\
+                 [[models]]\n{model}\non = 'occupation'\n"
             );
-            let parsed = parse("job.toml", &text, adult.dir.path()).unwrap_or_else(|e| panic!("{e}"));
+            let parsed =
+                parse("job.toml", &text, adult.dir.path()).unwrap_or_else(|e| panic!("{e}"));
             job.models.extend(parsed.job.models);
             job.algorithm.name = algorithm.to_owned();
             let report = anonymize(&job, &Silent).unwrap();
@@ -173,10 +187,13 @@ fn the_equijoin_with_adult_finds_the_candidates_of_everybody() {
     let (job, dir) = (adult.job(&SEVEN, 10), adult.dir.path());
     anonymize(&job, &Silent).unwrap();
     let release = read(&dir.join("out.csv"));
-    let at: Vec<usize> = SEVEN.iter().map(|n| adult.header.iter().position(|h| h == n).unwrap()).collect();
+    let at: Vec<usize> =
+        SEVEN.iter().map(|n| adult.header.iter().position(|h| h == n).unwrap()).collect();
     let complete = adult.people.iter().filter(|person| !person.iter().any(|cell| cell == MISSING));
-    let people: Vec<Vec<&str>> =
-        complete.step_by(3001).map(|person| at.iter().map(|&i| person[i].as_str()).collect()).collect();
+    let people: Vec<Vec<&str>> = complete
+        .step_by(3001)
+        .map(|person| at.iter().map(|&i| person[i].as_str()).collect())
+        .collect();
     let mut out = csv::Writer::from_path(dir.join("voters.csv")).unwrap();
     out.write_record(SEVEN).unwrap();
     people.iter().for_each(|person| out.write_record(person).unwrap());
@@ -188,15 +205,18 @@ fn the_equijoin_with_adult_finds_the_candidates_of_everybody() {
     let occupation = release.column("occupation");
     let (mut chance, mut guess) = (0.0, 0.0);
     for person in &people {
-        let candidates: Vec<&Vec<String>> = release.rows.iter().filter(|row| fits(row, person)).collect();
+        let candidates: Vec<&Vec<String>> =
+            release.rows.iter().filter(|row| fits(row, person)).collect();
         assert!(candidates.len() >= 10, "a person has fewer than k candidates");
         let mut values: BTreeMap<&str, usize> = BTreeMap::new();
         candidates.iter().for_each(|row| *values.entry(&row[occupation]).or_default() += 1);
         chance += 1.0 / candidates.len() as f64;
         guess += *values.values().max().unwrap() as f64 / candidates.len() as f64;
     }
-    let request =
-        incrowd::AttackRequest { external: Some(dir.join("voters.csv").into()), ..Default::default() };
+    let request = incrowd::AttackRequest {
+        external: Some(dir.join("voters.csv").into()),
+        ..Default::default()
+    };
     let report = incrowd::attack(&Judging::of(&job), &request, &Silent).unwrap();
     let average = |column: Option<&str>| {
         let found = report.attacked.iter().map(|a| &a.finding);

@@ -1,27 +1,31 @@
-//! Attacking releases of our own making.
+//! Attacks on releases made by incrowd.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, Numbers, PopulationJob, RoleName};
 use incrowd::{
-    AttackReport, AttackRequest, Finding, Held, Judging, Limit, Silent, Value, anonymize,
+    AttackReport, AttackRequest, Finding, Judging, Limit, MemoryRelease, Silent, Value, anonymize,
     anonymize_in_memory, attack,
 };
 use incrowd_core::HierarchySpec;
 
-/// People whose disease follows from where they live; the one at the end stands out.
+/// People whose disease follows from their residence; the last one is an outlier.
 fn people() -> String {
     let mut table = String::from("name,age,zip,disease,income\n");
     for i in 0..200_u32 {
         let disease = ["flu", "cold", "gout", "none"][(i * 7 % 13 % 4) as usize];
-        table +=
-            &format!("p{i},{},021{:02},{disease},{}\n", 20 + i * 37 % 50, i * 17 % 20, 1000 + i * 31 % 400);
+        table += &format!(
+            "p{i},{},021{:02},{disease},{}\n",
+            20 + i * 37 % 50,
+            i * 17 % 20,
+            1000 + i * 31 % 400
+        );
     }
     table + "victim,99,02199,plague,9000\n"
 }
 
-/// Of the same people nothing but where they live.
+/// Only the residence of the same people.
 fn zips() -> String {
     people().lines().map(|line| format!("{}\n", line.split(',').nth(2).unwrap())).collect()
 }
@@ -37,7 +41,7 @@ fn release(dir: &Path, name: &str, quasi: &[&str], k: i64) -> PathBuf {
     for column in ["disease", "income"] {
         job.set_role(column, RoleName::Sensitive);
     }
-    job.promise("k-anonymity", [("k", Value::Integer(k))]);
+    job.add_model("k-anonymity", [("k", Value::Integer(k))]);
     let path = dir.join(name);
     job.write_to(&path);
     anonymize(&job, &Silent).unwrap();
@@ -60,7 +64,8 @@ fn a_planted_victim_is_found_in_the_weak_release_and_not_in_the_strong_one() {
     std::fs::write(&voters, "name,age,zip\nvictim,99,02199\n").unwrap();
     let report = |path: &Path| {
         let mut judging = Judging::new(path);
-        judging.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")], memory: None });
+        judging.population =
+            Some(PopulationJob { paths: vec![dir.path().join("people.csv")], memory: None });
         let request = AttackRequest {
             external: Some(voters.clone().into()),
             limits: vec![Limit { attack: "prosecutor".into(), quantity: None, most: 0.1 }],
@@ -82,18 +87,26 @@ fn a_planted_victim_is_found_in_the_weak_release_and_not_in_the_strong_one() {
         assert!(found(&strong, name, column).worst < 1.0, "{name}");
     }
     assert!(found(&strong, "journalist", None).worst <= 0.1);
-    assert_eq!(found(&strong, "journalist", None).fact("short"), Some(0.0), "everybody is in the population");
-    assert_eq!(found(&strong, "equijoin", None).fact("one_group"), Some(1.0), "strict cuts do not overlap");
-    // The plague has one in 201; in a group of ten or more it has at most one in ten.
+    assert_eq!(
+        found(&strong, "journalist", None).fact("short"),
+        Some(0.0),
+        "everybody is in the population"
+    );
+    assert_eq!(
+        found(&strong, "equijoin", None).fact("one_group"),
+        Some(1.0),
+        "strict cuts do not overlap"
+    );
+    // The plague is 1 of 201 records; in a group of at least ten it is at most 1 of 10.
     assert_eq!(found(&weak, "skewness", Some("disease")).worst, 201.0);
     assert!(found(&strong, "skewness", Some("disease")).worst <= 20.1);
-    // Whoever is exposed is named to the data owner.
+    // The data owner sees the exposed groups.
     let exposed = weak.exposed(found(&weak, "skewness", Some("disease")));
     assert_eq!(exposed[0].cells, [("age", "99"), ("zip", "02199")]);
 }
 
 #[test]
-fn two_releases_of_the_same_people_tell_more_than_each() {
+fn two_releases_of_the_same_people_reveal_more_than_each() {
     let dir = tempfile::tempdir().unwrap();
     let first = release(dir.path(), "first.csv", &["age", "zip"], 4);
     let second = release(dir.path(), "second.csv", &["zip"], 9);
@@ -106,10 +119,10 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     };
     let report = attack(&judging, &request, &Silent).unwrap();
     let disease = found(&report, "intersection", Some("disease"));
-    // Everybody is in both, so every true value is left, and nobody is excluded.
+    // Everybody is in both, so every true value remains, and nobody is excluded.
     assert_eq!((disease.of, disease.fact("not_in_both")), (201, Some(0.0)));
     assert_eq!(found(&report, "intersection", Some("income")).fact("not_in_both"), Some(0.0));
-    // A release tells nothing about itself that it does not tell anyway.
+    // Intersecting a release with itself adds nothing.
     let mut itself = request.clone();
     itself.second = Some(Judging::new(first));
     let itself = attack(&judging, &itself, &Silent).unwrap();
@@ -119,7 +132,8 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     request.external = None;
     let worst = attack(&judging, &request, &Silent).unwrap();
     assert!(found(&worst, "intersection", Some("disease")).worst >= disease.worst);
-    // People are looked for in the second by what it tells of them, also where the first tells nothing of that.
+    // People are looked up in the second release by all of its quasi-identifiers, also those that
+    // the first release lacks.
     request.external = Some(dir.path().join("people.csv").into());
     request.second = Some(judging.clone());
     let by_zip = Judging::new(release(dir.path(), "zip.csv", &["zip"], 4));
@@ -133,19 +147,21 @@ fn two_releases_of_the_same_people_tell_more_than_each() {
     assert!(income.average > less.average, "{} {}", income.average, less.average);
 }
 
-/// A second release in memory, with its manifest or without, tells what the same release in a file tells.
+/// A second release in memory, with or without its manifest, has the same effect as in a file.
 #[test]
 fn a_second_release_may_be_in_memory() {
     let dir = tempfile::tempdir().unwrap();
     let judging = Judging::new(release(dir.path(), "first.csv", &["zip"], 4));
-    let text: String = (0..20).chain([99]).map(|i| format!("021{i:02};half {};*\n", i / 10)).collect();
+    let text: String =
+        (0..20).chain([99]).map(|i| format!("021{i:02};half {};*\n", i / 10)).collect();
     let arx = HierarchySpec::Arx { name: "zip.csv".into(), text };
     let people = dir.path().join("people.csv");
     let job = Job::of_file(&people).quasi(["age", "zip"]).sensitive(["disease", "income"]);
     let job = job.hierarchy("zip", arx);
     let alike = job.clone().k(4).output(dir.path().join("alike.csv"));
     anonymize(&alike, &Silent).unwrap();
-    let alike = Judging { columns: job.columns.clone(), ..Judging::new(dir.path().join("alike.csv")) };
+    let alike =
+        Judging { columns: job.columns.clone(), ..Judging::new(dir.path().join("alike.csv")) };
     let mut by_ranges = BTreeMap::new();
     for numbers in [Numbers::Range, Numbers::LowHigh] {
         let mut job = job.clone().k(9).output(dir.path().join("second.csv"));
@@ -153,8 +169,9 @@ fn a_second_release_may_be_in_memory() {
         anonymize(&job, &Silent).unwrap();
         let released = anonymize_in_memory(&job, &Silent).unwrap();
         let table = released.tables[0].table().unwrap();
-        let held = Held { tables: released.tables, manifest: released.report.manifest };
-        let of_file = Judging { columns: job.columns.clone(), ..Judging::new(dir.path().join("second.csv")) };
+        let held = MemoryRelease { tables: released.tables, manifest: released.report.manifest };
+        let of_file =
+            Judging { columns: job.columns.clone(), ..Judging::new(dir.path().join("second.csv")) };
         for external in [None, Some(people.clone().into())] {
             let found = |judging: &Judging, second: Judging| {
                 let only = vec!["intersection".into()];
@@ -162,23 +179,24 @@ fn a_second_release_may_be_in_memory() {
                 let request = AttackRequest { second, external, only, ..AttackRequest::default() };
                 attack(judging, &request, &Silent).map(|report| report.to_json())
             };
-            let told = found(&judging, of_file.clone()).unwrap();
-            let everybody = &told["attacks"][0];
+            let reported = found(&judging, of_file.clone()).unwrap();
+            let everybody = &reported["attacks"][0];
             assert_eq!(
                 (&everybody["of"], &everybody["facts"]["not_in_both"]),
                 (&201.into(), &0.into()),
-                "{told}"
+                "{reported}"
             );
-            assert_eq!(found(&judging, Judging::of_held(held.clone(), &job)).unwrap(), told);
-            // Ranges and their ends say the same.
-            let before = by_ranges.entry(external.is_some()).or_insert_with(|| told.clone());
-            assert_eq!(*before, told);
-            // Without a manifest it is read as the first one is; then the ends of a range are two columns that mean nothing.
+            assert_eq!(found(&judging, Judging::of_memory(held.clone(), &job)).unwrap(), reported);
+            // Ranges and their bounds are equivalent.
+            let before = by_ranges.entry(external.is_some()).or_insert_with(|| reported.clone());
+            assert_eq!(*before, reported);
+            // Without a manifest it is read like the first one; then the bounds of a range are two
+            // unknown columns.
             if numbers == Numbers::Range {
                 let bare = found(&alike, Judging::of_batches(table.clone())).unwrap();
                 assert_eq!(bare, found(&alike, of_file.clone()).unwrap());
             }
-            // Of a hierarchy that nobody gives it is not guessed what its labels mean.
+            // Labels of a hierarchy that is not given are not interpreted.
             let error = found(&judging, Judging::new(dir.path().join("second.csv"))).unwrap_err();
             assert!(error.message().contains("column `zip` of the second release"), "{error}");
         }
@@ -190,10 +208,11 @@ fn the_same_release_gives_the_same_report() {
     let dir = tempfile::tempdir().unwrap();
     let path = release(dir.path(), "r.csv", &["age", "zip"], 3);
     let mut judging = Judging::new(&path);
-    judging.population = Some(PopulationJob { paths: vec![dir.path().join("people.csv")], memory: None });
+    judging.population =
+        Some(PopulationJob { paths: vec![dir.path().join("people.csv")], memory: None });
     let one = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
     for _ in 0..3 {
-        // Published again, the records come in another order.
+        // Another publication has the records in another order.
         release(dir.path(), "r.csv", &["age", "zip"], 3);
         let other = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
         assert_eq!(one.to_json(), other.to_json());

@@ -1,21 +1,25 @@
-//! What is for the data owner only never stands where everybody may look: canaries are planted in what only the owner has.
+//! Private data never appears in public output: canary numbers are planted in data that only the
+//! owner has.
 
 use incrowd::job::{Job, PopulationJob, SuppressionJob};
 use incrowd::{
-    Ask, AttackRequest, Audience, Fact, Judging, Silent, Value, anonymize, attack, measure, report, verify,
+    Ask, AttackRequest, Audience, Fact, Judging, Silent, Value, anonymize, attack, measure, report,
+    verify,
 };
 use serde_json::Value as Json;
 
-/// 1013 records of which some are withheld: the number is found nowhere in public.
+/// 1013 records, some of which are suppressed: the number is in no public output.
 const RECORDS: u64 = 1013;
 
 fn job(dir: &std::path::Path) -> Job {
-    let disease = |i: u64| if i % 5 < 3 { "frequent" } else { ["a", "b", "c", "d"][(i % 4) as usize] };
+    let disease =
+        |i: u64| if i % 5 < 3 { "frequent" } else { ["a", "b", "c", "d"][(i % 4) as usize] };
     let rows: String = (0..RECORDS)
         .map(|i| format!("canary-{i},{},{},{}\n", 20 + i * 7 % 50, i * 13 % 9, disease(i)))
         .collect();
     std::fs::write(dir.join("people.csv"), format!("id,age,place,disease\n{rows}")).unwrap();
-    let mut job = Job::of_file(dir.join("people.csv")).quasi(["age", "place"]).sensitive(["disease"]).k(3);
+    let mut job =
+        Job::of_file(dir.join("people.csv")).quasi(["age", "place"]).sensitive(["disease"]).k(3);
     job.suppression = Some(SuppressionJob {
         name: "r-suppression".into(),
         params: vec![("l".into(), Value::Integer(3))],
@@ -25,7 +29,7 @@ fn job(dir: &std::path::Path) -> Job {
     job.output(dir.join("out.csv"))
 }
 
-/// Everything in an answer but what stands under `private`.
+/// Returns everything in an answer except `private`.
 fn public(answer: &Json) -> String {
     let mut answer = answer.clone();
     if let Some(object) = answer.as_object_mut() {
@@ -34,7 +38,7 @@ fn public(answer: &Json) -> String {
     answer.to_string()
 }
 
-/// The text of a page: neither its style nor what stands inside of tags.
+/// Returns the text of a page, without styles and tags.
 fn shown(page: &str) -> String {
     let without_style =
         page.split("<style").map(|part| part.split_once("</style>").map_or(part, |(_, rest)| rest));
@@ -50,7 +54,7 @@ fn canaries_are_found_in_nothing_that_may_be_published() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let made = anonymize(&job(dir), &Silent).unwrap();
-    let withheld = made.suppression.as_ref().unwrap().withheld;
+    let withheld = made.suppression.as_ref().unwrap().suppressed;
     assert!(withheld > 100, "{withheld}");
     let secrets = [RECORDS.to_string(), withheld.to_string(), "canary".to_owned()];
     let mut judging = Judging::new(dir.join("out.csv"));
@@ -58,7 +62,7 @@ fn canaries_are_found_in_nothing_that_may_be_published() {
     let ask = Ask { pairs: true, ..Ask::default() };
     let pages = report(&judging, &ask, &Silent).unwrap();
     judging.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
-    // The manifest elsewhere must be found, or what is measured would be taken for public.
+    // The manifest at another path must be found, or private measures would be treated as public.
     std::fs::rename(dir.join("out.release.json"), dir.join("elsewhere.json")).unwrap();
     judging.manifest = Some(dir.join("elsewhere.json"));
     let measured = measure(&judging, Some(&ask), &Silent).unwrap();
@@ -70,30 +74,42 @@ fn canaries_are_found_in_nothing_that_may_be_published() {
         ("measure", public(&measured.to_json())),
         (
             "attack",
-            public(&attack(&Judging::of(&job(dir)), &AttackRequest::default(), &Silent).unwrap().to_json()),
+            public(
+                &attack(&Judging::of(&job(dir)), &AttackRequest::default(), &Silent)
+                    .unwrap()
+                    .to_json(),
+            ),
         ),
         ("page", shown(&pages.public)),
     ];
     for (what, answer) in answers {
         for secret in &secrets {
-            // Numbers are looked for as numbers, not inside of digests and fractions.
+            // Numbers are searched as numbers, not inside digests and fractions.
             let found = answer.match_indices(secret.as_str()).any(|(at, _)| {
                 let near = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '.');
-                !near(answer[..at].chars().next_back()) && !near(answer[at + secret.len()..].chars().next())
+                !near(answer[..at].chars().next_back())
+                    && !near(answer[at + secret.len()..].chars().next())
             });
             assert!(!found, "{what} tells `{secret}`");
         }
     }
-    // The owner is told.
+    // The owner's output contains them.
     assert!(made.to_json()["private"]["records"]["read"] == RECORDS);
     assert!(pages.owner.is_some());
 }
 
 #[test]
-fn one_function_decides() {
-    let told = |fact| Audience::decide(fact, false).is_everybody();
-    assert!(told(Fact::ReleaseItself) && told(Fact::MeasuredOverTheTable) && told(Fact::SizeOfTheTable));
-    assert!(told(Fact::QueryErrors { answered: 100 }) && !told(Fact::QueryErrors { answered: 99 }));
+fn one_function_decides_about_the_audience() {
+    let reported = |fact| Audience::decide(fact, false).is_everybody();
+    assert!(
+        reported(Fact::ReleaseItself)
+            && reported(Fact::MeasuredOverTheTable)
+            && reported(Fact::SizeOfTheTable)
+    );
+    assert!(
+        reported(Fact::QueryErrors { answered: 100 })
+            && !reported(Fact::QueryErrors { answered: 99 })
+    );
     for fact in [
         Fact::QueryErrorsBySelectivity,
         Fact::LostValues,
@@ -106,9 +122,11 @@ fn one_function_decides() {
         Fact::FromOriginal,
         Fact::ProfileOfTheTable,
     ] {
-        assert!(!told(fact), "{fact:?}");
+        assert!(!reported(fact), "{fact:?}");
     }
-    for fact in [Fact::SizeOfTheTable, Fact::MeasuredOverTheTable, Fact::QueryErrors { answered: 1000 }] {
+    for fact in
+        [Fact::SizeOfTheTable, Fact::MeasuredOverTheTable, Fact::QueryErrors { answered: 1000 }]
+    {
         assert!(!Audience::decide(fact, true).is_everybody(), "{fact:?} of withheld records");
     }
     assert!(Audience::decide(Fact::ReleaseItself, true).is_everybody());

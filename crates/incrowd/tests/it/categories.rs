@@ -1,11 +1,11 @@
-//! Sensitive values in ordered categories, and what of them is published.
+//! Sensitive values in ordered categories, and their published forms.
 
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, parse};
 use incrowd::{Fault, Judging, Silent, anonymize, verify};
 
-/// Sixty people with eight diseases in four categories, and a weight that is passed through.
+/// Sixty people with eight diseases in four categories, and a passthrough column.
 fn people(dir: &Path) -> PathBuf {
     let diseases =
         ["HIV", "Cancer", "Phthisis", "Hepatitis", "Asthma", "Heart Disease", "Flu", "Indigestion"];
@@ -23,7 +23,8 @@ fn job(dir: &Path, column: &str, rest: &str) -> Job {
     let text = format!(
         "[input]\npath = 'people.csv'\n[output]\npath = 'out.csv'\n[columns]\n\
          zip = {{ role = 'quasi', hierarchy = {{ mask = {{}} }} }}\nage = 'quasi'\n\
-         disease = {{ role = 'sensitive', categories = {{ Top = ['HIV', 'Cancer'], High = ['Phthisis', 'Hepatitis'], \
+         disease = {{ role = 'sensitive', categories = {{ \
+         Top = ['HIV', 'Cancer'], High = ['Phthisis', 'Hepatitis'], \
          Mid = ['Asthma', 'Heart Disease'], Low = ['Flu', 'Indigestion'] }}{column} }}\n{rest}"
     );
     parse("job.toml", &text, dir).map_err(|e| e.error).unwrap().job
@@ -36,7 +37,7 @@ fn records(dir: &Path) -> (Vec<String>, Vec<Vec<String>>) {
     (header, rows)
 }
 
-/// Judges the release with nothing but its manifest.
+/// Verifies the release with its manifest only.
 fn from_manifest(dir: &Path) -> incrowd::Checked {
     verify(&Judging::new(dir.join("out.csv")), &Silent).unwrap()
 }
@@ -45,7 +46,7 @@ const P_PLUS: &str = "[[models]]\nname = 'p-plus-alpha-sensitive'\np = 2\nalpha 
 const P_ALPHA: &str = "[[models]]\nname = 'p-alpha-sensitive'\np = 2\nalpha = 1.5\nk = 4\n";
 
 #[test]
-fn a_promise_about_categories_publishes_categories() {
+fn a_model_about_categories_publishes_categories() {
     let dir = tempfile::tempdir().unwrap();
     people(dir.path());
     anonymize(&job(dir.path(), "", P_PLUS), &Silent).unwrap();
@@ -63,7 +64,8 @@ fn values_or_both_on_request() {
         anonymize(&job(dir.path(), ", publish_sa = 'both'", model), &Silent).unwrap();
         let (header, rows) = records(dir.path());
         assert_eq!(header, ["zip", "age", "disease", "disease_category"]);
-        let agree = |row: &Vec<String>| (row[2] == "HIV" || row[2] == "Cancer") == (row[3] == "Top");
+        let agree =
+            |row: &Vec<String>| (row[2] == "HIV" || row[2] == "Cancer") == (row[3] == "Top");
         assert!(rows.len() == 60 && rows.iter().all(agree));
         assert!(from_manifest(dir.path()).holds());
     }
@@ -75,29 +77,33 @@ fn values_or_both_on_request() {
 }
 
 #[test]
-fn promises_about_values_are_kept_on_categories_where_only_these_are_published() {
+fn models_about_values_are_verified_on_categories_if_only_these_are_published() {
     let dir = tempfile::tempdir().unwrap();
     people(dir.path());
-    let report = anonymize(&job(dir.path(), ", publish_sa = 'category'", P_ALPHA), &Silent).unwrap();
+    let report =
+        anonymize(&job(dir.path(), ", publish_sa = 'category'", P_ALPHA), &Silent).unwrap();
     assert!(report.verification.holds());
-    // Every group has two categories, though two values were asked for.
+    // Every group has two categories; two values were required.
     assert!(from_manifest(dir.path()).holds());
 }
 
 #[test]
-fn a_value_without_a_category_is_named_by_its_place() {
+fn an_error_about_a_value_without_a_category_names_its_place() {
     let dir = tempfile::tempdir().unwrap();
     let path = people(dir.path());
     let table = std::fs::read_to_string(&path).unwrap().replacen("Flu", "Obesity", 1);
     std::fs::write(&path, table).unwrap();
     let error = anonymize(&job(dir.path(), "", P_ALPHA), &Silent).unwrap_err();
     assert_eq!(error.fault(), Fault::Input);
-    assert!(error.message().contains("in no category") && error.message().contains("record"), "{error}");
+    assert!(
+        error.message().contains("in no category") && error.message().contains("record"),
+        "{error}"
+    );
     assert!(!error.message().contains("Obesity") && !dir.path().join("out.csv").exists());
 }
 
 #[test]
-fn what_cannot_be_kept_is_said_with_the_number_that_fails() {
+fn an_unsatisfiable_model_is_reported_with_the_failing_number() {
     let dir = tempfile::tempdir().unwrap();
     people(dir.path());
     for (model, number) in [
@@ -113,10 +119,10 @@ fn what_cannot_be_kept_is_said_with_the_number_that_fails() {
 }
 
 #[test]
-fn local_recoding_divides_rows_also_where_columns_are_carried() {
+fn local_recoding_divides_rows_also_with_passthrough_columns() {
     let dir = tempfile::tempdir().unwrap();
     let path = people(dir.path());
-    // Few values, so that records are alike and some of them must stay behind.
+    // Few values, so that records are equal and some of them must be separated.
     let mut table = String::from("zip,age,disease,weight\n");
     for i in 0..200_usize {
         let disease = if i % 3 == 0 { "Flu" } else { ["HIV", "Cancer", "Asthma"][i % 7 % 3] };
@@ -125,11 +131,15 @@ fn local_recoding_divides_rows_also_where_columns_are_carried() {
     std::fs::write(&path, table).unwrap();
     for order in ["shuffled", "sorted"] {
         let rest = format!(
-            "weight = {{ role = 'passthrough', linkable = false }}\n{P_ALPHA}[algorithm]\nname = 'local-recoding'\n"
+            "weight = {{ role = 'passthrough', linkable = false }}\n{P_ALPHA}[algorithm]\n\
+             name = 'local-recoding'\n"
         );
         let mut job = job(dir.path(), "", &rest);
-        job.output.as_mut().unwrap().order =
-            if order == "sorted" { incrowd::job::Order::Sorted } else { incrowd::job::Order::Shuffled };
+        job.output.as_mut().unwrap().order = if order == "sorted" {
+            incrowd::job::Order::Sorted
+        } else {
+            incrowd::job::Order::Shuffled
+        };
         let report = anonymize(&job, &Silent).unwrap();
         assert!(report.verification.holds());
         let (_, rows) = records(dir.path());
@@ -137,10 +147,11 @@ fn local_recoding_divides_rows_also_where_columns_are_carried() {
         weights.sort_unstable();
         weights.dedup();
         assert_eq!(weights.len(), 200, "every record is published once");
-        // Nobody's disease changes.
+        // The disease of a person does not change.
         let original = std::fs::read_to_string(&path).unwrap();
         for row in &rows {
-            let own = original.lines().find(|line| line.ends_with(&format!(",{}", row[3]))).unwrap();
+            let own =
+                original.lines().find(|line| line.ends_with(&format!(",{}", row[3]))).unwrap();
             assert!(own.contains(&format!(",{},", row[2])), "{own}");
         }
         assert!(from_manifest(dir.path()).holds());

@@ -1,23 +1,30 @@
-//! Columns of every kind, each with a rule of its own for what a published cell says: nothing here asks incrowd.
+//! Columns of every kind, each with an independent rule for the values that a published cell
+//! covers.
 
 /// A quasi-identifier of the random tables.
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    /// What the job says about it beside its role.
+    /// Its keys in the job in addition to the role.
     pub(crate) job: &'static str,
     pub(crate) values: &'static [&'static str],
-    /// Whether a published cell admits a value.
+    /// Returns whether a published cell covers a value.
     pub(crate) covers: fn(&str, &str) -> bool,
-    /// Whether its hierarchy is made from the values and cannot be made from none.
+    /// Whether its hierarchy is derived from the values, which requires at least one.
     pub(crate) needs_values: bool,
 }
 
 pub(crate) const COLUMNS: [Column; 15] = [
     column("age", "kind = 'numeric'", &["0", "17", "18", "35", " 36", "+64", "65", "90"], range),
-    column("income", "kind = 'numeric'", &["1.5", "2", "2.25", "-3", "1e3", "-0.0", "0", "2.50"], range),
+    column(
+        "income",
+        "kind = 'numeric'",
+        &["1.5", "2", "2.25", "-3", "1e3", "-0.0", "0", "2.50"],
+        range,
+    ),
     column(
         "country",
-        "hierarchy = { tree = { 'N. America' = ['USA', 'Canada'], Asia = { East = ['Japan', 'Korea'], South = ['India'] }, \
+        "hierarchy = { tree = { 'N. America' = ['USA', 'Canada'], \
+         Asia = { East = ['Japan', 'Korea'], South = ['India'] }, \
          Mars = ['Olympus'] } }",
         &["USA", "Canada", "Japan", "Korea", "India", "Olympus"],
         in_tree,
@@ -53,7 +60,12 @@ pub(crate) const COLUMNS: [Column; 15] = [
         &["2021-03-05", "2021-03-31", "2021-02-01", "2029-12-31", "1999-01-01", "2020-01-01"],
         calendar,
     ),
-    column("joined", "kind = 'date'", &["2021-03-05", "2021-12-24", "1969-12-31", "2000-02-29"], days),
+    column(
+        "joined",
+        "kind = 'date'",
+        &["2021-03-05", "2021-12-24", "1969-12-31", "2000-02-29"],
+        days,
+    ),
     column(
         "city",
         "kind = 'text'",
@@ -61,10 +73,16 @@ pub(crate) const COLUMNS: [Column; 15] = [
         in_set,
     ),
     column("job", "kind = 'text', labels = 'star'", &["clerk", "boss", "*", "cook"], in_set),
-    made("tenure", "hierarchy = 'mdr'", &["0", "1", "2", "3", "4", "6", "7", "07", "40", "99"], range),
+    made(
+        "tenure",
+        "hierarchy = 'mdr'",
+        &["0", "1", "2", "3", "4", "6", "7", "07", "40", "99"],
+        range,
+    ),
     made(
         "dose",
-        "hierarchy = { mdr = { outliers = 'none', factors = [1, 4], quantile = 'chunk' } }, domain = [-5, 5]",
+        "hierarchy = { mdr = { outliers = 'none', factors = [1, 4], quantile = 'chunk' } }, \
+         domain = [-5, 5]",
         &["0.25", "0.5", "1", "1.75", "3.5", "-4.125", "2.0"],
         range,
     ),
@@ -107,7 +125,8 @@ pub(crate) fn range(cell: &str, value: &str) -> bool {
     if let Some(lo) = cell.strip_prefix(">=") {
         return number(lo).is_some_and(|lo| lo <= x);
     }
-    match cell.strip_prefix('[').and_then(|c| c.strip_suffix(']')).and_then(|c| c.split_once(", ")) {
+    match cell.strip_prefix('[').and_then(|c| c.strip_suffix(']')).and_then(|c| c.split_once(", "))
+    {
         Some((lo, hi)) => number(lo).zip(number(hi)).is_some_and(|(lo, hi)| lo <= x && x <= hi),
         None => number(cell) == Some(x),
     }
@@ -127,11 +146,15 @@ fn in_tree(cell: &str, value: &str) -> bool {
 }
 
 fn masked(cell: &str, value: &str) -> bool {
-    cell == "*" || cell == value || (cell.len() == 5 && value.starts_with(cell.trim_end_matches('*')))
+    cell == "*"
+        || cell == value
+        || (cell.len() == 5 && value.starts_with(cell.trim_end_matches('*')))
 }
 
 fn masked_left(cell: &str, value: &str) -> bool {
-    cell == "*" || cell == value || (cell.len() == 3 && value.ends_with(cell.trim_start_matches('#')))
+    cell == "*"
+        || cell == value
+        || (cell.len() == 3 && value.ends_with(cell.trim_start_matches('#')))
 }
 
 fn calendar(cell: &str, value: &str) -> bool {
@@ -147,7 +170,8 @@ fn calendar(cell: &str, value: &str) -> bool {
 
 /// Dates in this form sort like texts.
 fn days(cell: &str, value: &str) -> bool {
-    match cell.strip_prefix('[').and_then(|c| c.strip_suffix(']')).and_then(|c| c.split_once(", ")) {
+    match cell.strip_prefix('[').and_then(|c| c.strip_suffix(']')).and_then(|c| c.split_once(", "))
+    {
         Some((lo, hi)) => lo <= value && value <= hi,
         None => cell == "*" || cell == value,
     }
@@ -159,7 +183,8 @@ pub(crate) fn in_set(cell: &str, value: &str) -> bool {
         return cell == "*" || cell == value;
     };
     let quoted = format!("\"{}\"", value.replace('"', "\"\""));
-    let plain = !value.contains(['{', '}', ',', '"', '*']) && value.trim() == value && !value.is_empty();
+    let plain =
+        !value.contains(['{', '}', ',', '"', '*']) && value.trim() == value && !value.is_empty();
     let wanted = if plain { value.to_owned() } else { quoted };
     format!(", {inner}, ").contains(&format!(", {wanted}, "))
 }

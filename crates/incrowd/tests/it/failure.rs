@@ -1,4 +1,4 @@
-//! A run that fails leaves everything as it was, and says where the trouble is without showing a cell.
+//! A run that fails changes no file, and its error has a place but no cell.
 
 use std::path::Path;
 
@@ -7,12 +7,15 @@ use incrowd::{Error, Fault, Silent, anonymize};
 
 use crate::release::{listing, small};
 
-/// Runs a job that must fail over an old release and its manifest.
+/// Runs a job that must fail at the paths of an old release and its manifest.
 fn fails(dir: &Path, job: &Job) -> Error {
     std::fs::write(dir.join("out.csv"), "old release").unwrap();
     std::fs::write(dir.join("out.release.json"), "old manifest").unwrap();
     let before = listing(dir);
-    let error = anonymize(job, &Silent).unwrap_err();
+    // The old file is not a release of incrowd, but may be overwritten.
+    let mut job = job.clone();
+    job.output.iter_mut().for_each(|output| output.replace = true);
+    let error = anonymize(&job, &Silent).unwrap_err();
     assert_eq!(listing(dir), before, "something is left behind or gone");
     assert_eq!(std::fs::read_to_string(dir.join("out.csv")).unwrap(), "old release");
     assert_eq!(std::fs::read_to_string(dir.join("out.release.json")).unwrap(), "old manifest");
@@ -26,7 +29,7 @@ fn with_table(dir: &Path, table: impl AsRef<[u8]>) -> Job {
 }
 
 #[test]
-fn a_promise_that_cannot_be_kept() {
+fn an_unsatisfiable_model() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = small(dir.path(), "out.csv");
     job.models[0].params[0].1 = incrowd::Value::Integer(6);
@@ -35,10 +38,11 @@ fn a_promise_that_cannot_be_kept() {
 }
 
 #[test]
-fn a_value_that_does_not_fit_is_told_by_its_record() {
+fn an_error_about_a_value_names_its_record() {
     let dir = tempfile::tempdir().unwrap();
-    let rows: String =
-        (1..=40).map(|i| format!("{i},{},Rome,flu\n", if i == 33 { "secret" } else { "7" })).collect();
+    let rows: String = (1..=40)
+        .map(|i| format!("{i},{},Rome,flu\n", if i == 33 { "secret" } else { "7" }))
+        .collect();
     let mut job = with_table(dir.path(), format!("id,age,city,disease\n{rows}"));
     job.column_mut("age").spec.kind = Some(incrowd::core::Kind::Numeric);
     let error = fails(dir.path(), &job);
@@ -49,11 +53,14 @@ fn a_value_that_does_not_fit_is_told_by_its_record() {
     let hierarchy = incrowd::core::HierarchySpec::Arx { name: "h.csv".into(), text: tree };
     job.column_mut("age").spec.hierarchy = Some(hierarchy);
     let error = fails(dir.path(), &job);
-    assert!(error.message().contains("record 33") && !error.message().contains("secret"), "{error}");
+    assert!(
+        error.message().contains("record 33") && !error.message().contains("secret"),
+        "{error}"
+    );
 }
 
 #[test]
-fn tables_that_are_none() {
+fn files_that_are_no_tables() {
     let dir = tempfile::tempdir().unwrap();
     for (table, says) in [
         (&b"id,age,city,disease\n"[..], "no records"),
@@ -71,7 +78,7 @@ fn tables_that_are_none() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_told_before_any_reading() {
+fn an_output_that_cannot_be_written_is_reported_before_reading() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = small(dir.path(), "out.csv");
     std::fs::create_dir(dir.path().join("there")).unwrap();

@@ -1,4 +1,4 @@
-//! Manifests of every format that was ever written stay readable, and their releases can be judged.
+//! Manifests of every format ever written stay readable, and their releases can be verified.
 
 use std::path::PathBuf;
 
@@ -26,18 +26,25 @@ fn every_format_has_samples_that_are_read_and_judged() {
             ("joined", "k-join-anonymity"),
         ] {
             let bytes = std::fs::read(dir.join(format!("{name}.release.json"))).unwrap();
-            let manifest = Manifest::parse(&bytes).unwrap_or_else(|e| panic!("{format} {name}: {e}"));
-            assert_eq!((manifest.format, manifest.publication.as_str()), (format, publication), "{name}");
+            let manifest =
+                Manifest::parse(&bytes).unwrap_or_else(|e| panic!("{format} {name}: {e}"));
+            assert_eq!(
+                (manifest.format, manifest.publication.as_str()),
+                (format, publication),
+                "{name}"
+            );
             let release = dir.join(format!("{name}.csv"));
             let checked = verify(&Judging::new(&release), &Silent).unwrap();
             assert!(checked.holds() && checked.digest_matches == Some(true), "{format} {name}");
-            // And beside what it was made from.
-            let mut judging = Judging::new(&release).beside(original(&dir));
+            // And with the original.
+            let mut judging = Judging::new(&release).with_original(original(&dir));
             if publication == "k-join-anonymity" {
                 let paths = vec![dir.join("everybody.csv")];
-                judging.external = Some(ExternalJob { paths, id: "id".into(), ..ExternalJob::default() });
+                judging.external =
+                    Some(ExternalJob { paths, id: "id".into(), ..ExternalJob::default() });
             }
-            let checked = verify(&judging, &Silent).unwrap_or_else(|e| panic!("{format} {name}: {e}"));
+            let checked =
+                verify(&judging, &Silent).unwrap_or_else(|e| panic!("{format} {name}: {e}"));
             assert!(checked.holds(), "{format} {name}");
             assert_eq!(
                 checked.from_original.is_some(),
@@ -49,10 +56,11 @@ fn every_format_has_samples_that_are_read_and_judged() {
 }
 
 #[test]
-fn what_a_manifest_says_is_typed() {
+fn the_content_of_a_manifest_is_typed() {
     for format in 1..=FORMAT {
         let read = |name: &str| {
-            let bytes = std::fs::read(samples(format).join(format!("{name}.release.json"))).unwrap();
+            let bytes =
+                std::fs::read(samples(format).join(format!("{name}.release.json"))).unwrap();
             Manifest::parse(&bytes).unwrap()
         };
         let one = read("one-table");
@@ -67,16 +75,16 @@ fn what_a_manifest_says_is_typed() {
         assert!(categories.job.columns.get("income").unwrap().intervals.is_some());
         assert!(categories.algorithm.levels.is_some());
         let withheld = read("withheld");
-        assert!(withheld.withheld_in_secret() && withheld.records.read.is_none());
+        assert!(withheld.hides_suppression() && withheld.records.read.is_none());
         assert_eq!(withheld.suppression.unwrap().on, "disease");
         assert_eq!(read("anatomy").files.len(), 2);
         assert!(read("joined").sensitive_groups.is_some());
     }
 }
 
-/// Whatever is written is read as the same.
+/// Every written manifest is read back unchanged.
 #[test]
-fn a_manifest_reads_back_as_it_was_written() {
+fn a_manifest_survives_a_round_trip() {
     for name in ["one-table", "categories", "withheld", "anatomy", "joined"] {
         let bytes = std::fs::read(samples(FORMAT).join(format!("{name}.release.json"))).unwrap();
         let manifest = Manifest::parse(&bytes).unwrap();

@@ -1,4 +1,5 @@
-//! Full-domain releases: known optima on Adult, the published levels, and what stays with the data owner.
+//! Full-domain releases: known optima on Adult, the published levels, and private data of the
+//! search.
 
 use std::path::Path;
 
@@ -30,10 +31,12 @@ fn adult(data: &Path, out: &Path, k: i64, limit: f64, search: &str, metric: &str
         let file = data.join(format!("hierarchies/adult_hierarchy_{column}.csv"));
         job.column_mut(column).spec.hierarchy = Some(hierarchy_from_path(&file).unwrap());
     }
-    job.promise("k-anonymity", [("k", Value::Integer(k))]);
+    job.add_model("k-anonymity", [("k", Value::Integer(k))]);
     job.algorithm.name = "full-domain".into();
-    job.algorithm.params =
-        vec![("search".into(), Value::Word(search.into())), ("metric".into(), Value::Word(metric.into()))];
+    job.algorithm.params = vec![
+        ("search".into(), Value::Word(search.into())),
+        ("metric".into(), Value::Word(metric.into())),
+    ];
     job.algorithm.suppression_limit = limit;
     job.write_to(out.join("adult.csv"));
     anonymize(&job, &Silent).unwrap()
@@ -66,14 +69,16 @@ fn known_optima_on_adult() {
         assert!(report.records.suppressed as f64 <= limit * report.records.read as f64);
         assert_eq!(report.verification.groups, best.groups);
         if metric == "information-loss" {
-            let told = report.manifest.to_json()["metrics"]["information_loss_per_column"].as_f64().unwrap();
-            assert!((told / value - 1.0).abs() < 1e-9, "the manifest says {told}");
+            let reported = report.manifest.to_json()["metrics"]["information_loss_per_column"]
+                .as_f64()
+                .unwrap();
+            assert!((reported / value - 1.0).abs() < 1e-9, "manifest: {reported}");
         }
     }
 }
 
-/// The seven quasi-identifiers of `sun2008` with k = 4. An independent prototype finds 53 tables that keep the promise among
-/// 2,160, 17 of them minimal, and a least distortion ratio of 0.733.
+/// The seven quasi-identifiers of `sun2008` with k = 4. An independent prototype finds 53
+/// k-anonymous tables among 2,160, 17 of them minimal, and a least distortion ratio of 0.733.
 #[test]
 fn the_seven_columns_of_sun_and_others() {
     let data = or_skip!(data("adult_arx.csv.gz"));
@@ -81,12 +86,14 @@ fn the_seven_columns_of_sun_and_others() {
     let mut job = Job::default();
     job.input.paths = vec![data.join("adult.csv.gz")];
     job.set_role("occupation", RoleName::Sensitive);
-    for column in ["age", "workclass", "education", "native-country", "marital-status", "race", "sex"] {
+    for column in
+        ["age", "workclass", "education", "native-country", "marital-status", "race", "sex"]
+    {
         job.set_role(column, RoleName::Quasi);
         let file = data.join(format!("hierarchies/adult_hierarchy_{column}.csv"));
         job.column_mut(column).spec.hierarchy = Some(hierarchy_from_path(&file).unwrap());
     }
-    job.promise("k-anonymity", [("k", Value::Integer(4))]);
+    job.add_model("k-anonymity", [("k", Value::Integer(4))]);
     job.algorithm.name = "full-domain".into();
     job.write_to(dir.path().join("adult.csv"));
     let report = anonymize(&job, &Silent).unwrap();
@@ -132,13 +139,13 @@ fn one_level_for_every_record_and_the_search_stays_private() {
     }
     let text = std::fs::read_to_string(dir.path().join("out.release.json")).unwrap();
     assert!(!text.contains("minimal") && !text.contains("private"));
-    let told = report.to_json();
-    assert_eq!(told["private"]["search"]["nodes"], 4);
-    assert!(!told["private"]["search"]["minimal"].as_array().unwrap().is_empty());
-    assert_eq!(&told["private"]["search"]["best"]["levels"], levels);
+    let reported = report.to_json();
+    assert_eq!(reported["private"]["search"]["nodes"], 4);
+    assert!(!reported["private"]["search"]["minimal"].as_array().unwrap().is_empty());
+    assert_eq!(&reported["private"]["search"]["best"]["levels"], levels);
 }
 
-/// What the search found.
+/// Returns the result of the search.
 fn search_of(report: &incrowd::Report) -> incrowd::recode::full_domain::SearchReport {
     report.algorithm_report.as_deref().and_then(|report| report.downcast()).cloned().unwrap()
 }

@@ -1,9 +1,12 @@
-//! k-join-anonymity from two files to two files: the vectors of the specification, random tables, damaged releases.
+//! k-join-anonymity from two files to two files: the vectors of the specification, random tables,
+//! damaged releases.
 
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{ExternalJob, Job, JoinMethod, OnConflict, PopulationJob, RoleName, Trim};
-use incrowd::{AttackRequest, Checked, Fault, Judging, Silent, Value, anonymize, attack, measure, verify};
+use incrowd::{
+    AttackRequest, Checked, Fault, Judging, Silent, Value, anonymize, attack, measure, verify,
+};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -33,7 +36,7 @@ fn job(dir: &Path, quasi: &[&str], k: i64, method: JoinMethod) -> Job {
         job.set_role(column, RoleName::Quasi);
     }
     job.set_role("SA", RoleName::Sensitive);
-    job.promise("k-anonymity", [("k", Value::Integer(k))]);
+    job.add_model("k-anonymity", [("k", Value::Integer(k))]);
     job.algorithm.name = "mondrian".into();
     job.external = Some(ExternalJob {
         paths: vec![dir.join("pd.csv")],
@@ -45,7 +48,7 @@ fn job(dir: &Path, quasi: &[&str], k: i64, method: JoinMethod) -> Job {
     job
 }
 
-/// The job that judges `out.csv` with the originals in hand.
+/// Returns the request to judge `out.csv` with its originals.
 fn checked(job: &Job, audit: Option<PathBuf>, si: Option<&Path>) -> Checked {
     let mut judging = Judging { values: si.map(Path::to_owned), ..Judging::of(job) };
     judging.external.as_mut().unwrap().audit = audit;
@@ -74,7 +77,7 @@ fn verdicts_of_the_checker() {
 }
 
 #[test]
-fn what_cannot_be_joined_is_refused() {
+fn tables_that_cannot_be_joined_are_refused() {
     let mut refused = 0;
     for case in vectors(incrowd_testing::fixture("kja_join.json")) {
         let dir = tempfile::tempdir().unwrap();
@@ -89,15 +92,18 @@ fn what_cannot_be_joined_is_refused() {
         };
         match (anonymize(&job, &Silent), case["expect"]["error"].as_str()) {
             (Ok(report), None) => {
-                let said = report.joined.unwrap().warnings.len();
-                let expected = case["expect"]["warnings"].as_object().map_or(0, serde_json::Map::len);
+                let printed = report.joined.unwrap().warnings.len();
+                let expected =
+                    case["expect"]["warnings"].as_object().map_or(0, serde_json::Map::len);
                 let adds_nobody =
                     !case["expect"]["rows"].as_array().unwrap().iter().any(|row| row[2] == "pd");
-                assert_eq!(said, expected + usize::from(adds_nobody), "{}", case["name"]);
+                assert_eq!(printed, expected + usize::from(adds_nobody), "{}", case["name"]);
             }
             (Err(error), Some(_)) => {
                 assert_eq!(error.fault(), Fault::Input, "{}: {error}", case["name"]);
-                assert!(!dir.join("out.csv").exists() && std::fs::read_dir(dir).unwrap().count() == 2);
+                assert!(
+                    !dir.join("out.csv").exists() && std::fs::read_dir(dir).unwrap().count() == 2
+                );
                 refused += 1;
             }
             (made, _) => panic!("{}: {:?}", case["name"], made.map(|r| r.records)),
@@ -107,7 +113,8 @@ fn what_cannot_be_joined_is_refused() {
 }
 
 fn figure_5(dir: &Path) -> Json {
-    let figure: Json = serde_json::from_str(incrowd_testing::fixture("kja_fig5_reconstructed.json")).unwrap();
+    let figure: Json =
+        serde_json::from_str(incrowd_testing::fixture("kja_fig5_reconstructed.json")).unwrap();
     write(&dir.join("mt.csv"), "ID,QI1,QI2,SA", &figure["mt"]);
     write(&dir.join("pd.csv"), "ID,QI1,QI2", &figure["pd"]);
     figure
@@ -141,7 +148,7 @@ fn figure_5_is_published_as_two_tables() {
     let joined = report.joined.unwrap();
     assert_eq!((joined.strangers, joined.strangers_published, joined.outside), (6, 5, 1));
     assert_eq!((joined.discernibility, joined.margin), (2 * 2 + 2 * 2 + 2 * 2 + 1, 0));
-    // What nobody else may know is in neither table nor in the manifest.
+    // Private data is in neither table nor in the manifest.
     let manifest = std::fs::read_to_string(dir.join("out.release.json")).unwrap();
     assert!(
         !manifest.contains("ncp_microdata")
@@ -176,29 +183,44 @@ fn damaged_releases_are_refused() {
     };
     assert!(verdict(&boxes, &values, &audit, true) && verdict(&boxes, &values, &audit, false));
     let last = boxes.trim_end().rsplit_once('\n').unwrap();
-    // A row less or more may be another stranger of the same box who was left out or not, unless the audit table tells; a box
-    // that is elsewhere holds nobody.
+    // A removed or added row may be another external person of the same box, unless the audit table
+    // is given. A box that covers nobody is a failure.
     for damaged in [format!("{}\n", last.0), format!("{boxes}{}\n", last.1)] {
         assert!(!verdict(&damaged, &values, &audit, true));
     }
     let elsewhere = boxes.replace(last.1, "99,99,sg1");
     assert_ne!(elsewhere, boxes);
-    assert!(!verdict(&elsewhere, &values, &audit, true) && !verdict(&elsewhere, &values, &audit, false));
+    assert!(
+        !verdict(&elsewhere, &values, &audit, true) && !verdict(&elsewhere, &values, &audit, false)
+    );
     let crowded = format!("{boxes}{}", format!("{}\n", last.1).repeat(9));
     assert!(!verdict(&crowded, &values, &audit, false));
-    // A value less, another value, a label that does not exist.
+    // A removed value, another value, a label that does not exist.
     let less = values.trim_end().rsplit_once('\n').unwrap().0;
-    for damaged in [format!("{less}\n"), values.replacen("v1", "v3", 1), values.replacen("sg1", "sg9", 1)] {
-        assert!(!verdict(&boxes, &damaged, &audit, true) && !verdict(&boxes, &damaged, &audit, false));
+    for damaged in
+        [format!("{less}\n"), values.replacen("v1", "v3", 1), values.replacen("sg1", "sg9", 1)]
+    {
+        assert!(
+            !verdict(&boxes, &damaged, &audit, true) && !verdict(&boxes, &damaged, &audit, false)
+        );
     }
-    // Who stands where: somebody twice, nobody's name, two people changed places.
+    // Audit tables with a repeated person, an unknown name, two people exchanged.
     let swapped = {
         let number = |name: &str| {
-            audit.lines().find(|l| l.starts_with(name)).unwrap().split(',').nth(1).unwrap().to_owned()
+            audit
+                .lines()
+                .find(|l| l.starts_with(name))
+                .unwrap()
+                .split(',')
+                .nth(1)
+                .unwrap()
+                .to_owned()
         };
         let (a, g) = (number("A,"), number("G,"));
         assert_ne!(a, g);
-        audit.replace(&format!("A,{a},"), &format!("A,{g},")).replace(&format!("G,{g},"), &format!("G,{a},"))
+        audit
+            .replace(&format!("A,{a},"), &format!("A,{g},"))
+            .replace(&format!("G,{g},"), &format!("G,{a},"))
     };
     for damaged in [format!("{audit}A,1,both\n"), audit.replace("\nA,", "\nZ,"), swapped] {
         assert!(!verdict(&boxes, &values, &damaged, true));
@@ -206,7 +228,7 @@ fn damaged_releases_are_refused() {
 }
 
 #[test]
-fn what_cannot_work_is_said() {
+fn impossible_jobs_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     figure_5(dir);
@@ -218,24 +240,36 @@ fn what_cannot_work_is_said() {
     };
     let k = |job: &mut Job, k: i64| {
         job.models.clear();
-        job.promise("k-anonymity", [("k", Value::Integer(k))]);
+        job.add_model("k-anonymity", [("k", Value::Integer(k))]);
     };
-    fails(&|job| k(job, 8), Fault::Unsatisfiable, "k-anonymity(k=8) cannot be kept");
+    fails(&|job| k(job, 8), Fault::Unsatisfiable, "k-anonymity(k=8) cannot be satisfied");
     let without_values = |job: &mut Job, number: i64, method: JoinMethod| {
         k(job, number);
         job.set_role("SA", RoleName::Drop);
         job.external.as_mut().unwrap().method = method;
     };
-    fails(&|job| without_values(job, 8, JoinMethod::Refinement), Fault::Unsatisfiable, "make no group of 8");
+    fails(
+        &|job| without_values(job, 8, JoinMethod::Refinement),
+        Fault::Unsatisfiable,
+        "cannot form a group of 8",
+    );
     fails(
         &|job| without_values(job, 14, JoinMethod::Direct),
         Fault::Unsatisfiable,
         "have 13 people, and k is 14",
     );
     fails(&|job| job.algorithm.suppression_limit = 0.1, Fault::Job, "nothing can be suppressed");
-    fails(&|job| job.algorithm.name = "full-domain".into(), Fault::Job, "cannot be used with [external]");
+    fails(
+        &|job| job.algorithm.name = "full-domain".into(),
+        Fault::Job,
+        "cannot be used with [external]",
+    );
     fails(&|job| job.set_role("ID", RoleName::Quasi), Fault::Job, "cannot have another role");
-    fails(&|job| job.external.as_mut().unwrap().id = "SSN".into(), Fault::Job, "no column `SSN` to join on");
+    fails(
+        &|job| job.external.as_mut().unwrap().id = "SSN".into(),
+        Fault::Job,
+        "no column `SSN` to join on",
+    );
     fails(
         &|job| job.external.as_mut().unwrap().audit = Some(dir.join("mt.csv")),
         Fault::Job,
@@ -244,12 +278,13 @@ fn what_cannot_work_is_said() {
     fails(
         &|job| {
             job.models.clear();
-            job.promise("l-diversity", [("l", Value::Integer(2))]);
+            job.add_model("l-diversity", [("l", Value::Integer(2))]);
         },
         Fault::Job,
-        "needs a promise about the number of people",
+        "needs a model about the number of people",
     );
-    // More than the microdata has, but no more than both tables: possible without sensitive values.
+    // More than the records of the microdata, but not of both tables: possible without sensitive
+    // values.
     let mut job = job(dir, &["QI1", "QI2"], 3, JoinMethod::Direct);
     without_values(&mut job, 13, JoinMethod::Direct);
     let report = anonymize(&job, &Silent).unwrap();
@@ -257,9 +292,13 @@ fn what_cannot_work_is_said() {
     assert!(!dir.join("out.si.csv").exists());
     let manifest = std::fs::read_to_string(dir.join("out.release.json")).unwrap();
     let manifest: Json = serde_json::from_str(&manifest).unwrap();
-    let told =
-        serde_json::json!({ "read": null, "dropped_missing": null, "suppressed": null, "published": 13 });
-    assert_eq!(manifest["records"], told);
+    let reported = serde_json::json!({
+        "read": null,
+        "dropped_missing": null,
+        "suppressed": null,
+        "published": 13,
+    });
+    assert_eq!(manifest["records"], reported);
 }
 
 #[test]
@@ -271,15 +310,16 @@ fn attacks_on_figure_5() {
     job.external.as_mut().unwrap().trim = Trim::Greedy;
     job.algorithm.params.push(("dimension".into(), Value::Word("round-robin".into())));
     anonymize(&job, &Silent).unwrap();
-    let request = AttackRequest { external: Some(dir.join("pd.csv").into()), ..AttackRequest::default() };
+    let request =
+        AttackRequest { external: Some(dir.join("pd.csv").into()), ..AttackRequest::default() };
     let report = attack(&Judging::new(dir.join("out.csv")), &request, &Silent).unwrap();
     let found = |name: &str| report.attacked.iter().map(|a| &a.finding).find(|f| f.attack == name);
-    // Without a table of everybody the published rows are all who fit: 4 of 6 and 3 of 6.
+    // Without a population, the published rows are all candidates: 4 of 6 and 3 of 6.
     let shares = &figure["presence_by_sg"];
     let presence = found("presence").unwrap();
     assert_eq!(presence.worst, shares["sg1"].as_f64().unwrap());
     assert_eq!(presence.fact("least"), shares["sg2"].as_f64());
-    // D is in the microdata and not in the public table, and stands in a box with two others.
+    // D is in the microdata but not in the public table, and is in a box with two others.
     let outside = found("outside").unwrap();
     assert_eq!((outside.fact("boxes"), outside.fact("people")), (Some(1.0), Some(1.0)));
     assert_eq!(found("prosecutor").unwrap().worst, 1.0 / 3.0);
@@ -289,7 +329,7 @@ fn attacks_on_figure_5() {
 }
 
 #[test]
-fn trimming_exposes_those_whom_the_vectors_name() {
+fn trimming_exposes_the_people_named_by_the_vectors() {
     let mut exposed = 0;
     for case in vectors(incrowd_testing::fixture("kja_mondrian_random.json")) {
         let dir = tempfile::tempdir().unwrap();
@@ -297,7 +337,8 @@ fn trimming_exposes_those_whom_the_vectors_name() {
         let names = ["a", "b", "c", "d", "e", "f"];
         let quasi = &names[..case["d"].as_u64().unwrap() as usize];
         let microdata = case["mt_rows"].as_u64().unwrap() as usize;
-        let (mut mt, mut pd) = (format!("ID,{},SA\n", quasi.join(",")), format!("ID,{}\n", quasi.join(",")));
+        let (mut mt, mut pd) =
+            (format!("ID,{},SA\n", quasi.join(",")), format!("ID,{}\n", quasi.join(",")));
         for (i, point) in case["points"].as_array().unwrap().iter().enumerate() {
             let cells = line(point);
             pd += &format!("p{i},{cells}");
@@ -327,8 +368,10 @@ fn trimming_exposes_those_whom_the_vectors_name() {
             );
             assert_eq!(joined.discernibility, case[name]["dm"].as_u64().unwrap());
             let mut judging = Judging::new(dir.join("out.csv"));
-            judging.population = Some(PopulationJob { paths: vec![dir.join("pd.csv")], memory: None });
-            let request = AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
+            judging.population =
+                Some(PopulationJob { paths: vec![dir.join("pd.csv")], memory: None });
+            let request =
+                AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
             let report = attack(&judging, &request, &Silent).unwrap();
             counts.push(report.attacked[0].finding.fact("exposed").unwrap() as u64);
         }
@@ -339,7 +382,7 @@ fn trimming_exposes_those_whom_the_vectors_name() {
     assert!(exposed > 10, "{exposed}");
 }
 
-/// Records as tables, `known` of the microdata also in the external table.
+/// Writes records as tables; `known` records of the microdata are also in the external table.
 fn tables(dir: &Path, people: &[(u8, u8, u8)], microdata: usize, known: usize) {
     let (mut mt, mut pd) = (String::from("ID,a,b,SA\n"), String::from("ID,a,b\n"));
     for (i, (a, b, v)) in people.iter().enumerate() {
@@ -358,7 +401,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn every_variant_is_verified_from_its_bytes_and_against_the_originals(
-        people in prop::collection::vec((0u8..12, 0u8..9, 0u8..4), 12..70), microdata in 6usize..30, known in 0usize..30,
+        people in prop::collection::vec((0u8..12, 0u8..9, 0u8..4), 12..70),
+        microdata in 6usize..30,
+        known in 0usize..30,
         k in 1i64..4,
     ) {
         let dir = tempfile::tempdir().unwrap();
@@ -399,7 +444,7 @@ fn without_strangers_the_boxes_are_those_of_k_anonymity() {
         plain.output.as_mut().unwrap().order = incrowd::job::Order::Sorted;
         let report = anonymize(&joined, &Silent).unwrap();
         anonymize(&plain, &Silent).unwrap();
-        assert!(report.joined.unwrap().warnings.iter().any(|w| w.contains("adds nobody")));
+        assert!(report.joined.unwrap().warnings.iter().any(|w| w.contains("adds no people")));
         let cells = |name: &str| {
             let text = std::fs::read_to_string(dir.join(name)).unwrap();
             let mut lines: Vec<String> =
@@ -412,7 +457,7 @@ fn without_strangers_the_boxes_are_those_of_k_anonymity() {
 }
 
 #[test]
-fn models_are_kept_on_the_sensitive_groups_and_hierarchies_work() {
+fn models_hold_on_the_sensitive_groups_and_hierarchies_work() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let (mut mt, mut pd) = (String::from("ID,age,zip,SA\n"), String::from("ID,age,zip\n"));
@@ -420,7 +465,10 @@ fn models_are_kept_on_the_sensitive_groups_and_hierarchies_work() {
         let cells = format!("p{i},{},021{:02}", 20 + i * 37 % 61, i * 17 % 41);
         pd += &format!("{cells}\n");
         if i % 10 == 0 {
-            mt += &format!("{cells},{}\n", ["flu", "cold", "gout", "none"][(i / 10 * 7 % 4) as usize]);
+            mt += &format!(
+                "{cells},{}\n",
+                ["flu", "cold", "gout", "none"][(i / 10 * 7 % 4) as usize]
+            );
         }
     }
     std::fs::write(dir.join("mt.csv"), mt).unwrap();
@@ -429,22 +477,33 @@ fn models_are_kept_on_the_sensitive_groups_and_hierarchies_work() {
         for method in [JoinMethod::Direct, JoinMethod::Refinement] {
             let mut job = job(dir, &["age", "zip"], 5, method);
             job.algorithm.name = algorithm.into();
-            job.promise("l-diversity", [("l", Value::Integer(3))]);
-            job.promise("t-closeness", [("t", Value::Real(0.5))]);
-            let mask =
-                incrowd::hierarchy::mask::Mask { char: '*', from: incrowd::hierarchy::mask::From::Right };
+            job.add_model("l-diversity", [("l", Value::Integer(3))]);
+            job.add_model("t-closeness", [("t", Value::Real(0.5))]);
+            let mask = incrowd::hierarchy::mask::Mask {
+                char: '*',
+                from: incrowd::hierarchy::mask::From::Right,
+            };
             job.column_mut("zip").spec.hierarchy = Some(incrowd::core::HierarchySpec::Mask(mask));
             let report = anonymize(&job, &Silent).unwrap();
             let content = &report.manifest.to_json();
             for model in content["sensitive_groups"]["models"].as_array().unwrap() {
                 assert_eq!(model["holds"], true, "{algorithm} {method:?} {model}");
             }
-            assert!(content["sensitive_groups"]["groups"].as_u64().unwrap() > 1, "{algorithm} {method:?}");
+            assert!(
+                content["sensitive_groups"]["groups"].as_u64().unwrap() > 1,
+                "{algorithm} {method:?}"
+            );
             assert!(checked(&job, None, None).holds(), "{algorithm} {method:?}");
             let ask = incrowd::Ask::default();
             let measured = measure(&Judging::of(&job), Some(&ask), &Silent).unwrap();
-            let error =
-                measured.utility.unwrap().get::<incrowd::utility::QueryError>().unwrap().all.mean.unwrap();
+            let error = measured
+                .utility
+                .unwrap()
+                .get::<incrowd::utility::QueryError>()
+                .unwrap()
+                .all
+                .mean
+                .unwrap();
             assert!(error > 0.0 && error < 2.0, "{algorithm} {method:?} {error}");
         }
     }

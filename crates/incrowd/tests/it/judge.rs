@@ -1,10 +1,11 @@
-//! The definitions of all models, applied to a release as the csv crate reads it: nothing here asks incrowd.
+//! Independent implementations of the definitions of all models, applied to a release as the csv
+//! crate reads it.
 
 use std::collections::BTreeMap;
 
 use incrowd::Value;
 
-/// A share or another decimal of a promise, as a fraction.
+/// A decimal parameter of a model, as a fraction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratio(pub(crate) i128, pub(crate) i128);
 
@@ -17,13 +18,13 @@ impl Ratio {
         self.0 as f64 / self.1 as f64
     }
 
-    /// Whether `part / whole` is at most this.
+    /// Returns whether `part / whole` is at most this.
     fn at_most(self, part: i128, whole: i128) -> bool {
         part * self.1 <= self.0 * whole
     }
 }
 
-/// A promise, with its parameters in a form that decides in whole numbers.
+/// A model with its parameters, in integers.
 #[derive(Clone, Debug)]
 pub(crate) enum Ask {
     K(u64),
@@ -43,7 +44,8 @@ pub(crate) enum Ask {
     Sensitive(u64, u64),
 }
 
-/// What a promise may look at in one group: its values of the sensitive column and the people whom its cells cover.
+/// The data of one group that a model needs: its sensitive values and the people whom its cells
+/// cover.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Group {
     pub(crate) values: Vec<String>,
@@ -51,7 +53,7 @@ pub(crate) struct Group {
 }
 
 impl Ask {
-    /// The model's name and parameters; `on` is the sensitive column, if it has one.
+    /// Returns the model's name and parameters; `on` is the sensitive column, if it has one.
     pub(crate) fn promise(&self, on: &str) -> (&'static str, Vec<(&'static str, Value)>) {
         let n = |x: u64| Value::Integer(x as i64);
         let word = |w: &str| Value::Word(w.to_owned());
@@ -59,7 +61,10 @@ impl Ask {
             Ask::K(k) => return ("k-anonymity", vec![("k", n(k))]),
             Ask::Map(k) => return ("k-map", vec![("k", n(k))]),
             Ask::Presence(min, max) => {
-                return ("delta-presence", vec![("delta_min", min.value()), ("delta_max", max.value())]);
+                return (
+                    "delta-presence",
+                    vec![("delta_min", min.value()), ("delta_max", max.value())],
+                );
             }
             Ask::Distinct(l) => ("l-diversity", vec![("l", n(l))]),
             Ask::Entropy(l) => ("l-diversity", vec![("l", n(l)), ("kind", word("entropy"))]),
@@ -67,13 +72,18 @@ impl Ask {
                 ("l-diversity", vec![("l", n(l)), ("kind", word("recursive")), ("c", c.value())])
             }
             Ask::Equal(t) => ("t-closeness", vec![("t", t.value())]),
-            Ask::Ordered(t) => ("t-closeness", vec![("t", t.value()), ("distance", word("ordered"))]),
+            Ask::Ordered(t) => {
+                ("t-closeness", vec![("t", t.value()), ("distance", word("ordered"))])
+            }
             Ask::Hierarchical(t) => {
                 ("t-closeness", vec![("t", t.value()), ("distance", word("hierarchical"))])
             }
             Ask::Alpha(alpha, k, value) => {
                 let values = Value::Words(value.map(str::to_owned).into_iter().collect());
-                ("alpha-k-anonymity", vec![("alpha", alpha.value()), ("k", n(k)), ("values", values)])
+                (
+                    "alpha-k-anonymity",
+                    vec![("alpha", alpha.value()), ("k", n(k)), ("values", values)],
+                )
             }
             Ask::Range(k, e) => ("k-e-anonymity", vec![("k", n(k)), ("e", Value::Real(e as f64))]),
             Ask::Proximity(epsilon, m, relative) => {
@@ -94,7 +104,7 @@ impl Ask {
         (name, params)
     }
 
-    /// Whether the sensitive column must hold numbers.
+    /// Returns whether the sensitive column must be numeric.
     pub(crate) fn about_numbers(&self) -> bool {
         matches!(self, Ask::Ordered(_) | Ask::Range(..) | Ask::Proximity(..))
     }
@@ -103,13 +113,13 @@ impl Ask {
         matches!(self, Ask::Map(_) | Ask::Presence(..))
     }
 
-    /// Whether the union of two groups that keep it keeps it.
+    /// Returns whether the model survives merging groups.
     pub(crate) fn survives_merging(&self) -> bool {
         !matches!(self, Ask::Proximity(..) | Ask::Presence(..))
     }
 
-    /// Whether a group keeps the promise in a release with these values. A group without values stands for the people
-    /// whom no group covers.
+    /// Returns whether a group satisfies the model in a release with these values. A group without
+    /// values consists of the people whom no group covers.
     pub(crate) fn keeps(&self, group: &Group, whole: &[String]) -> bool {
         let (own, all) = (tally(&group.values), tally(whole));
         let (n, total) = (group.values.len() as i128, whole.len() as i128);
@@ -151,7 +161,7 @@ impl Ask {
                     let q = all.get(v).copied().unwrap_or(0);
                     own.get(v).copied().unwrap_or(0) * total - q * n
                 };
-                // Two diseases below one node, whatever else is there below the root.
+                // Two diseases below the same node.
                 let (flu, cold) = (extra("flu"), extra("cold"));
                 let settled = if (flu > 0) == (cold > 0) { 0 } else { flu.abs().min(cold.abs()) };
                 let mut tops = vec![flu + cold];
@@ -175,14 +185,16 @@ impl Ask {
                     let width = if relative { x.abs() } else { 100 };
                     (x - y).abs() * epsilon.1 <= epsilon.0 * width
                 };
-                let most = numbers.iter().map(|&x| numbers.iter().filter(|&&y| near(x, y)).count()).max();
+                let most =
+                    numbers.iter().map(|&x| numbers.iter().filter(|&&y| near(x, y)).count()).max();
                 most.unwrap() as i128 * i128::from(m) <= n
             }
             Ask::Likeness(beta, enhanced) => own.iter().all(|(v, &c)| {
                 let (gained, base) = (c * total - all[v] * n, all[v] * n);
                 let cap = (total as f64 / all[v] as f64).ln();
                 gained <= 0
-                    || (beta.at_most(gained, base) && (!enhanced || gained as f64 / base as f64 <= cap))
+                    || (beta.at_most(gained, base)
+                        && (!enhanced || gained as f64 / base as f64 <= cap))
             }),
             Ask::Disclosure(delta) => all.iter().all(|(v, &q)| {
                 let ratio = (count(v) * total) as f64 / (q * n) as f64;
@@ -202,7 +214,7 @@ impl Ask {
     }
 }
 
-/// How often each value occurs; spellings of one number are one value.
+/// Returns the frequency of each value; spellings of one number are one value.
 fn tally(values: &[String]) -> BTreeMap<String, i128> {
     let mut counts = BTreeMap::new();
     for value in values {

@@ -1,8 +1,10 @@
-//! From a job to a verified release, checked from outside: with the csv crate, by brute force, on random and real tables.
+//! From a job to a verified release, checked with independent code: the csv crate, brute force,
+//! random and real tables.
 
 mod adult;
 mod attack;
 mod audience;
+mod bounds;
 mod categories;
 mod cells;
 mod columns;
@@ -14,8 +16,10 @@ mod join;
 mod judge;
 mod manifest;
 mod matrix;
+mod means;
 mod memory;
 mod metamorphic;
+mod models;
 mod odd_types;
 mod optimized;
 mod overwriting;
@@ -23,13 +27,13 @@ mod persons;
 mod pipeline;
 mod plain;
 mod profile;
-mod promises;
 mod pycanon;
 mod refusals;
 mod release;
 mod report;
 mod singling_out;
 mod skewed;
+mod spelling;
 mod suppression;
 mod tables;
 mod tampering;

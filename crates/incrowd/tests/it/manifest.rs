@@ -1,4 +1,4 @@
-//! The manifest says what it should and nothing else.
+//! The content of the manifest.
 
 use incrowd::{Silent, anonymize};
 use serde_json::Value as Json;
@@ -16,14 +16,18 @@ fn has(object: &Json, wanted: &[&str]) {
 }
 
 #[test]
-fn it_has_the_keys_it_promises() {
+fn it_has_the_documented_keys() {
     let dir = tempfile::tempdir().unwrap();
     let report = anonymize(&small(dir.path(), "out.csv"), &Silent).unwrap();
     let manifest = &report.manifest.to_json();
-    has(manifest, &["incrowd", "job", "records", "groups", "models", "metrics", "algorithm", "digest"]);
+    has(
+        manifest,
+        &["incrowd", "job", "records", "groups", "models", "metrics", "algorithm", "digest"],
+    );
     assert_eq!(keys(&manifest["records"]), ["read", "dropped_missing", "suppressed", "published"]);
     has(&manifest["models"][0], &["name", "k", "holds", "margin"]);
-    let metrics = ["ncp", "ncp_by_column", "information_loss", "discernibility", "average_class_size"];
+    let metrics =
+        ["ncp", "ncp_by_column", "information_loss", "discernibility", "average_class_size"];
     has(&manifest["metrics"], &metrics);
     assert_eq!(keys(&manifest["metrics"]["ncp_by_column"]), ["age", "city"]);
     has(&manifest["algorithm"], &["name", "metric", "taken"]);
@@ -32,7 +36,7 @@ fn it_has_the_keys_it_promises() {
 }
 
 #[test]
-fn it_tells_no_path_and_no_value() {
+fn it_contains_no_path_and_no_value() {
     let dir = tempfile::tempdir().unwrap();
     let hierarchy = dir.path().join("private-hierarchy.csv");
     std::fs::write(&hierarchy, "Rome;South;*\nOslo;North;*\n").unwrap();
@@ -48,7 +52,7 @@ fn it_tells_no_path_and_no_value() {
 }
 
 #[test]
-fn two_runs_say_the_same() {
+fn two_runs_write_the_same_manifest() {
     let dir = tempfile::tempdir().unwrap();
     let job = small(dir.path(), "out.csv");
     let run = || {
@@ -59,7 +63,7 @@ fn two_runs_say_the_same() {
 }
 
 #[test]
-fn it_goes_where_the_job_says() {
+fn it_is_written_to_the_path_of_the_job() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = small(dir.path(), "out.csv.gz");
     job.output.as_mut().unwrap().manifest = Some(dir.path().join("elsewhere.json"));

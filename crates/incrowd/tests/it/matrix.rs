@@ -1,5 +1,5 @@
-//! Every algorithm with each of its choices × every model, on a generated table: whatever is on the lists is tested here
-//! without being named.
+//! Every algorithm with each of its options × every model, on a generated table. New entries of the
+//! lists are tested automatically.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use incrowd::recode::{ALGORITHMS, Card, Method};
 use incrowd::{Error, Fault, Param, ParamKind, Silent, Value};
 use incrowd_synth::{Synth, Table};
 
-/// A modest value for a required parameter.
+/// Returns a moderate value for a required parameter.
 fn modest(param: &Param) -> Value {
     match param.kind {
         ParamKind::Count(least) => Value::Integer(least.max(2) as i64),
@@ -23,8 +23,8 @@ fn modest(param: &Param) -> Value {
     }
 }
 
-/// All combinations of an algorithm's choices, with what it cannot do without. A long list of choices is gone through with the others
-/// at their defaults.
+/// Returns all combinations of an algorithm's choices, with its required parameters. For many
+/// choices, one varies at a time.
 fn variants(params: &[Param]) -> Vec<Vec<(String, Value)>> {
     let required = params.iter().filter(|param| param.default.is_none());
     let mut all = vec![required.map(|param| (param.name.to_owned(), modest(param))).collect()];
@@ -33,7 +33,9 @@ fn variants(params: &[Param]) -> Vec<Vec<(String, Value)>> {
         let ParamKind::Choice(words) = param.kind else { continue };
         if words.len() > 4 {
             let rest = words.iter().filter(|word| Some(**word) != param.default);
-            alone.extend(rest.map(|word| vec![(param.name.to_owned(), Value::Word((*word).to_owned()))]));
+            alone.extend(
+                rest.map(|word| vec![(param.name.to_owned(), Value::Word((*word).to_owned()))]),
+            );
             continue;
         }
         all = all
@@ -57,21 +59,31 @@ fn variants(params: &[Param]) -> Vec<Vec<(String, Value)>> {
     all
 }
 
-/// A step that draws from a seed and not from the user's key. Of a table without a dominant value it withholds nothing.
+/// Returns a suppression step with a fixed seed in place of the user's key. It suppresses nothing
+/// in a table without a dominant value.
 pub(crate) fn stated_seed() -> SuppressionJob {
     let params = vec![("l".to_owned(), Value::Integer(2))];
-    SuppressionJob { name: "r-suppression".to_owned(), params, seed: Some(7), ..SuppressionJob::default() }
+    SuppressionJob {
+        name: "r-suppression".to_owned(),
+        params,
+        seed: Some(7),
+        ..SuppressionJob::default()
+    }
 }
 
-/// Algorithms that make one table of generalized cells.
+/// Returns the algorithms that make one table of generalized cells.
 pub(crate) fn generalizing() -> impl Iterator<Item = &'static Card> {
     let linked = |card: &Card| {
-        Method::new(card.name, variants(card.params).remove(0)).unwrap().algorithm.linked().is_some()
+        Method::new(card.name, variants(card.params).remove(0))
+            .unwrap()
+            .algorithm
+            .linked()
+            .is_some()
     };
     ALGORITHMS.iter().copied().filter(move |card| !linked(card))
 }
 
-/// Every other disease, in two categories.
+/// Returns every other disease, in two categories.
 fn categories(dir: &Path) -> Categories {
     let mut input = Job::default().input;
     input.paths = vec![dir.join("people.csv")];
@@ -80,27 +92,35 @@ fn categories(dir: &Path) -> Categories {
     Categories::new(vec![("severe".into(), half(0)), ("mild".into(), half(1))]).unwrap()
 }
 
-/// A job that makes a release under one model and one variant of an algorithm.
-fn job(dir: &Path, model: &ModelCard, on: &str, algorithm: &Card, chosen: &[(String, Value)]) -> Job {
+/// Returns a job with one model and one variant of an algorithm.
+fn job(
+    dir: &Path,
+    model: &ModelCard,
+    on: &str,
+    algorithm: &Card,
+    chosen: &[(String, Value)],
+) -> Job {
     let mut job = Job::default();
     job.input.paths = vec![dir.join("people.csv")];
     for column in ["age", "sex", "zip", "country"] {
         job.set_role(column, RoleName::Quasi);
     }
-    job.column_mut("zip").spec.hierarchy = Some(HierarchySpec::Mask(Mask { char: '*', from: From::Right }));
+    job.column_mut("zip").spec.hierarchy =
+        Some(HierarchySpec::Mask(Mask { char: '*', from: From::Right }));
     job.set_role("disease", RoleName::Sensitive);
     job.column_mut("disease").categories = Some(categories(dir));
     job.set_role("income", RoleName::Sensitive);
     job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")], memory: None });
     let required = model.params.iter().filter(|param| param.default.is_none());
-    let mut params: Vec<(&str, Value)> = required.map(|param| (param.name, modest(param))).collect();
+    let mut params: Vec<(&str, Value)> =
+        required.map(|param| (param.name, modest(param))).collect();
     if model.params.iter().any(|param| param.kind == ParamKind::Column) {
         params.push(("on", Value::Word(on.to_owned())));
     }
     if model.needs.contains(&Need::Region) {
         params.push(("distance_attributes", Value::Words(vec!["age".to_owned()])));
     }
-    job.promise(model.name, params);
+    job.add_model(model.name, params);
     job.algorithm.name = algorithm.name.to_owned();
     job.algorithm.params = chosen.to_vec();
     job.write_to(dir.join("people.release.csv"));
@@ -108,12 +128,12 @@ fn job(dir: &Path, model: &ModelCard, on: &str, algorithm: &Card, chosen: &[(Str
 }
 
 #[test]
-fn every_algorithm_keeps_every_promise() {
+fn every_algorithm_satisfies_every_model() {
     let dir = tempfile::tempdir().unwrap();
     let mut csv = Vec::new();
     Synth::new(Table::Census, 600, 11).write_csv(&mut csv).unwrap();
     std::fs::write(dir.path().join("people.csv"), &csv).unwrap();
-    // The population is the table and others.
+    // The population is the table and further people.
     let mut others = Vec::new();
     Synth::new(Table::Census, 1800, 12).write_csv(&mut others).unwrap();
     let header = others.iter().position(|b| *b == b'\n').unwrap() + 1;
@@ -130,7 +150,8 @@ fn every_algorithm_keeps_every_promise() {
                     continue;
                 }
                 if method.algorithm.linked().is_some() {
-                    // Its groups are as small as can be, so it keeps what is promised of their values, if that.
+                    // Its groups are as small as possible, so it satisfies at most models about
+                    // their values.
                     let mut job = job(dir.path(), model, "disease", algorithm, &chosen);
                     job.set_role("income", RoleName::Drop);
                     job.suppression = Some(stated_seed());
@@ -140,14 +161,18 @@ fn every_algorithm_keeps_every_promise() {
                     releases += usize::from(kept);
                     continue;
                 }
-                // Outliers that cannot be hidden have to leave.
+                // Outliers that cannot be hidden are suppressed.
                 let about_outliers = model.needs.contains(&Need::Region);
                 let free = (1.0, Suppressed::Absent);
                 // A model about numbers refuses a disease.
-                let refused = |e: &Error| e.fault() == Fault::Job && e.message().contains("not numeric");
-                for (limit, way) in
-                    [(0.0, Suppressed::Absent), (0.02, Suppressed::Absent), (0.02, Suppressed::Star)]
-                        .map(|usual| if about_outliers { free } else { usual })
+                let refused =
+                    |e: &Error| e.fault() == Fault::Job && e.message().contains("not numeric");
+                for (limit, way) in [
+                    (0.0, Suppressed::Absent),
+                    (0.02, Suppressed::Absent),
+                    (0.02, Suppressed::Star),
+                ]
+                .map(|usual| if about_outliers { free } else { usual })
                 {
                     let make = |on: &str| {
                         let mut job = job(dir.path(), model, on, algorithm, &chosen);

@@ -1,4 +1,4 @@
-//! Tables and releases in memory: the same promises, the same cells.
+//! Tables and releases in memory: the same models, the same cells.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use incrowd::job::{ExternalJob, Job, Order, RoleName};
 use incrowd::{Batches, Judging, Silent, Value, anonymize, anonymize_in_memory, verify};
 use incrowd_synth::{Synth, Table};
 
-/// The demo's people, as a file and as batches.
+/// Returns the demo's people, as a file and as batches.
 fn people(dir: &Path, records: u64) -> Batches {
     let mut csv = Vec::new();
     Synth::new(Table::Census, records, 21).write_csv(&mut csv).unwrap();
@@ -22,12 +22,17 @@ fn people(dir: &Path, records: u64) -> Batches {
     let column = |(i, name): (usize, &String)| -> (String, ArrayRef) {
         let texts = || rows.iter().map(move |row| &row[i]);
         match name.as_str() {
-            "age" => (name.clone(), Arc::new(texts().map(|t| t.parse::<i64>().ok()).collect::<Int64Array>())),
+            "age" => (
+                name.clone(),
+                Arc::new(texts().map(|t| t.parse::<i64>().ok()).collect::<Int64Array>()),
+            ),
             _ => (name.clone(), Arc::new(texts().map(Some).collect::<StringArray>())),
         }
     };
     let batch = RecordBatch::try_from_iter(names.iter().enumerate().map(column)).unwrap();
-    let parts = (0..batch.num_rows()).step_by(700).map(|at| batch.slice(at, 700.min(batch.num_rows() - at)));
+    let parts = (0..batch.num_rows())
+        .step_by(700)
+        .map(|at| batch.slice(at, 700.min(batch.num_rows() - at)));
     Batches::new("people", batch.schema(), parts.collect()).unwrap()
 }
 
@@ -37,14 +42,19 @@ fn roles(job: Job) -> Job {
     job
 }
 
-/// The records of a release in memory, sorted.
+/// Returns the records of a release in memory, sorted.
 fn cells(table: &incrowd::ReleasedTable) -> Vec<Vec<String>> {
     let (_, batches) = table.batches().unwrap();
     let mut rows = Vec::new();
     for batch in &batches {
-        let columns: Vec<&StringArray> =
-            batch.columns().iter().map(|c| c.as_any().downcast_ref::<StringArray>().unwrap()).collect();
-        rows.extend((0..batch.num_rows()).map(|r| columns.iter().map(|c| c.value(r).to_owned()).collect()));
+        let columns: Vec<&StringArray> = batch
+            .columns()
+            .iter()
+            .map(|c| c.as_any().downcast_ref::<StringArray>().unwrap())
+            .collect();
+        rows.extend(
+            (0..batch.num_rows()).map(|r| columns.iter().map(|c| c.value(r).to_owned()).collect()),
+        );
     }
     rows.sort();
     rows
@@ -70,9 +80,15 @@ fn a_release_in_memory_has_the_cells_of_the_one_in_a_file() {
         let file = anonymize(&from_file.output(dir.path().join("out.csv")), &Silent).unwrap();
         let memory = anonymize_in_memory(&from_memory, &Silent).unwrap();
         assert_eq!(memory.report.manifest.metrics, file.manifest.metrics, "{algorithm}");
-        assert!(cells(&memory.tables[0]) == lines(&dir.path().join("out.csv")), "{algorithm}: other cells");
+        assert!(
+            cells(&memory.tables[0]) == lines(&dir.path().join("out.csv")),
+            "{algorithm}: other cells"
+        );
         let digest = format!("blake3:{}", blake3::hash(memory.tables[0].bytes()).to_hex());
-        assert_eq!(memory.report.manifest.digest, digest, "it is judged by the bytes that are returned");
+        assert_eq!(
+            memory.report.manifest.digest, digest,
+            "it is judged by the bytes that are returned"
+        );
         let judging = Judging::of_batches(memory.tables[0].table().unwrap())
             .with_role(["age", "sex", "country"], RoleName::Quasi)
             .model("k-anonymity", [("k", Value::Integer(5))]);
@@ -80,9 +96,9 @@ fn a_release_in_memory_has_the_cells_of_the_one_in_a_file() {
     }
 }
 
-/// The order of the input must not survive, whatever the table lives in.
+/// The order of the input must not be visible, in files and in memory.
 #[test]
-fn the_order_of_the_batches_does_not_survive() {
+fn the_order_of_the_batches_is_not_visible() {
     let dir = tempfile::tempdir().unwrap();
     let job = roles(Job::of_batches(people(dir.path(), 600)))
         .with_role(["id"], RoleName::Passthrough)
@@ -93,7 +109,8 @@ fn the_order_of_the_batches_does_not_survive() {
         let released = anonymize_in_memory(job, &Silent).unwrap();
         let (schema, batches) = released.tables[0].batches().unwrap();
         let id = schema.index_of("id").unwrap();
-        let column = |b: &RecordBatch| b.column(id).as_any().downcast_ref::<StringArray>().unwrap().clone();
+        let column =
+            |b: &RecordBatch| b.column(id).as_any().downcast_ref::<StringArray>().unwrap().clone();
         batches
             .iter()
             .flat_map(|b| column(b).iter().map(|v| v.unwrap().to_owned()).collect::<Vec<_>>())
@@ -110,7 +127,8 @@ fn the_order_of_the_batches_does_not_survive() {
 fn two_tables_are_made_in_memory_too() {
     let dir = tempfile::tempdir().unwrap();
     let table = people(dir.path(), 900);
-    let mut joined = Job::of_batches(table.clone()).quasi(["age", "sex"]).sensitive(["disease"]).k(4);
+    let mut joined =
+        Job::of_batches(table.clone()).quasi(["age", "sex"]).sensitive(["disease"]).k(4);
     joined.external = Some(ExternalJob {
         paths: vec![dir.path().join("people.csv")],
         id: "id".into(),
@@ -124,7 +142,7 @@ fn two_tables_are_made_in_memory_too() {
 }
 
 #[test]
-fn nothing_that_fails_leaves_a_release() {
+fn a_failed_run_leaves_no_release() {
     let dir = tempfile::tempdir().unwrap();
     let job = roles(Job::of_batches(people(dir.path(), 50))).k(51);
     let error = anonymize_in_memory(&job, &Silent).unwrap_err();
@@ -133,9 +151,10 @@ fn nothing_that_fails_leaves_a_release() {
     assert_eq!(anonymize_in_memory(&job, &Silent).unwrap_err().fault(), incrowd::Fault::Job);
 }
 
-/// A value that only a record had that is not published must not be in a dictionary of the release, whatever it is written to.
+/// A value that only unpublished records have must not be in a dictionary of the release, in any
+/// format.
 #[test]
-fn dictionaries_hold_what_is_published_and_nothing_else() {
+fn dictionaries_contain_published_values_only() {
     let dir = tempfile::tempdir().unwrap();
     let records = 70_000;
     let texts = |column: usize| -> Vec<Option<String>> {
@@ -161,7 +180,9 @@ fn dictionaries_hold_what_is_published_and_nothing_else() {
             job = job.with_role(["region"], RoleName::Passthrough);
         }
         let released = anonymize_in_memory(&job, &Silent).unwrap();
-        let has = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+        let has = |bytes: &[u8], text: &str| {
+            bytes.windows(text.len()).any(|part| part == text.as_bytes())
+        };
         assert!(has(released.tables[0].bytes(), "asthma"));
         assert!(!has(released.tables[0].bytes(), "lupus"));
         let (schema, batches) = released.tables[0].batches().unwrap();
@@ -169,9 +190,13 @@ fn dictionaries_hold_what_is_published_and_nothing_else() {
         assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), records - 1);
         let own = batches[0].column(schema.index_of("disease").unwrap()).as_any_dictionary();
         let values = own.values().as_string::<i32>();
-        assert_eq!(values.iter().flatten().collect::<Vec<_>>(), ["asthma", "cold", "flu"], "sorted");
+        assert_eq!(
+            values.iter().flatten().collect::<Vec<_>>(),
+            ["asthma", "cold", "flu"],
+            "sorted"
+        );
         for format in ["arrow", "parquet"] {
-            let path = dir.path().join(format!("out.{format}"));
+            let path = dir.path().join(format!("{format}.{format}"));
             anonymize(&job.clone().output(&path), &Silent).unwrap();
             let bytes = std::fs::read(&path).unwrap();
             assert!(!has(&bytes, "lupus"), "{format} carried {carried}");

@@ -1,4 +1,5 @@
-//! Columns of types that few tables have, in every role and every format: a release or an error about the input, never a bug.
+//! Columns of rare types, in every role and every format: the result is a release or an error about
+//! the input, never a bug.
 
 use std::sync::Arc;
 
@@ -29,21 +30,31 @@ fn table() -> Batches {
 #[test]
 fn odd_types_are_published_or_refused() {
     let dir = tempfile::tempdir().unwrap();
-    for output in ["out.csv", "out.arrow", "out.parquet"] {
+    for output in ["text.csv", "arrow.arrow", "parquet.parquet"] {
         for column in ["list", "rounded", "money", "day"] {
             for role in ["quasi", "sensitive", "passthrough"] {
                 let job = Job::of_batches(table()).output(dir.path().join(output)).k(3);
                 let job = match role {
                     "quasi" => job.quasi(["age", column]),
                     "sensitive" => job.quasi(["age"]).sensitive([column]),
-                    _ => job.quasi(["age"]).with_role([column], RoleName::Passthrough).unlinkable([column]),
+                    _ => job
+                        .quasi(["age"])
+                        .with_role([column], RoleName::Passthrough)
+                        .unlinkable([column]),
                 };
                 match anonymize(&job, &Silent) {
                     Ok(_) => assert_ne!(column, "day", "some of its days are in no calendar"),
                     Err(error) => {
-                        assert_ne!(error.fault(), Fault::Bug, "{column} as {role} in {output}: {error}");
+                        assert_ne!(
+                            error.fault(),
+                            Fault::Bug,
+                            "{column} as {role} in {output}: {error}"
+                        );
                         let says = if column == "day" { "cannot have" } else { "Parquet" };
-                        assert!(error.message().contains(says), "{column} as {role} in {output}: {error}");
+                        assert!(
+                            error.message().contains(says),
+                            "{column} as {role} in {output}: {error}"
+                        );
                     }
                 }
             }

@@ -1,11 +1,13 @@
-//! Regular intervals and trial runs from a job to a release, and back by whoever has only the release.
+//! Regular intervals and trial runs from a job to a release, and verification with the release
+//! alone.
 
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, PopulationJob, RoleName, hierarchy_from_path, parse};
 use incrowd::model::MODELS;
 use incrowd::{
-    AttackRequest, Fault, Judging, Quantity, Report, Silent, Value, anonymize, attack, measure, verify,
+    AttackRequest, Fault, Judging, Quantity, Report, Silent, Value, anonymize, attack, measure,
+    verify,
 };
 use incrowd_testing::{data, or_skip};
 use serde_json::Value as Json;
@@ -20,8 +22,10 @@ fn people(dir: &Path) -> PathBuf {
         let dose = f64::from(i * 29 % 97) / 4.0;
         let (month, day) = (1 + i * 7 % 12, 1 + i * 11 % 28);
         let disease = ["flu", "cold", "gout"][(i * 7 % 13 % 3) as usize];
-        table +=
-            &format!("{age},{dose:?},2021-{month:02}-{day:02},{},{disease}\n", ["F", "M"][(i % 2) as usize]);
+        table += &format!(
+            "{age},{dose:?},2021-{month:02}-{day:02},{},{disease}\n",
+            ["F", "M"][(i % 2) as usize]
+        );
     }
     let path = dir.join("people.csv");
     std::fs::write(&path, table).unwrap();
@@ -40,7 +44,8 @@ fn job(dir: &Path, extra: &str, algorithm: &str) -> Job {
     parse("job.toml", &text, dir).unwrap_or_else(|e| panic!("{e:?}")).job
 }
 
-/// Whether a published interval is one of the grid's, or an outlier cell. Counted in units of the width from its lower end.
+/// Returns whether a published interval is one of the grid's, or an outlier cell. Computed in units
+/// of the width from its lower end.
 fn is_cell(cell: &str, mdr: &Json) -> bool {
     let day = |text: &str| incrowd::core::number::parse_date(text).map(f64::from);
     let number = |text: &str| text.parse::<f64>().ok().or_else(|| day(text));
@@ -48,8 +53,10 @@ fn is_cell(cell: &str, mdr: &Json) -> bool {
     if cell == "*" {
         return true;
     }
-    let inner = cell.strip_prefix('[').and_then(|c| c.strip_suffix(']')).and_then(|c| c.split_once(", "));
-    let (lo, hi) = inner.map_or_else(|| (number(cell), number(cell)), |(lo, hi)| (number(lo), number(hi)));
+    let inner =
+        cell.strip_prefix('[').and_then(|c| c.strip_suffix(']')).and_then(|c| c.split_once(", "));
+    let (lo, hi) =
+        inner.map_or_else(|| (number(cell), number(cell)), |(lo, hi)| (number(lo), number(hi)));
     let (Some(lo), Some(hi)) = (lo, hi) else { return false };
     let step = if mdr["unit"] == "real" { 0.0 } else { 1.0 };
     let (from, to, width) =
@@ -87,33 +94,45 @@ fn every_algorithm_publishes_regular_intervals_that_can_be_read_back() {
         let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{}: {e}", algorithm.name));
         check_cells(dir, &report, &["age", "dose", "seen"]);
         let release = dir.join("out.csv");
-        // With the job, and with nothing but the manifest.
+        // With the job, and with the manifest only.
         let bare = Judging { original: Some(job.input.clone()), ..Judging::new(&release) };
         for asked in [Judging::of(&job), bare] {
             let measured = measure(&asked, None, &Silent).unwrap().to_json();
-            let (have, want) = (&measured["metrics"]["ncp"], &report.manifest.to_json()["metrics"]["ncp"]);
-            assert!((have.as_f64().unwrap() - want.as_f64().unwrap()).abs() < 1e-12, "{}", algorithm.name);
+            let (have, want) =
+                (&measured["metrics"]["ncp"], &report.manifest.to_json()["metrics"]["ncp"]);
+            assert!(
+                (have.as_f64().unwrap() - want.as_f64().unwrap()).abs() < 1e-12,
+                "{}",
+                algorithm.name
+            );
         }
         let mut judging = Judging::new(&release);
         assert!(verify(&judging, &Silent).unwrap().holds());
-        judging.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
+        judging.population =
+            Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
         let attacked = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
-        let journalist = attacked.attacked.iter().find(|a| a.finding.attack == "journalist").unwrap();
-        // The population is the table, so whoever is covered by a group is in it or as like it as its members are.
+        let journalist =
+            attacked.attacked.iter().find(|a| a.finding.attack == "journalist").unwrap();
+        // The population is the table, so the people covered by a group are its members or have
+        // equal cells.
         assert!(journalist.finding.quantity(Quantity::Worst) <= 0.25);
     }
 }
 
 #[test]
-fn a_cell_that_is_not_of_the_tree_is_refused() {
+fn a_cell_that_is_not_in_the_tree_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let job = job(dir, "", "name = 'mondrian'");
     let report = anonymize(&job, &Silent).unwrap();
     let release = dir.join("out.csv");
     let text = std::fs::read_to_string(&release).unwrap();
-    let cell =
-        read(&release).rows.iter().map(|row| row[0].clone()).find(|cell| cell.starts_with('[')).unwrap();
+    let cell = read(&release)
+        .rows
+        .iter()
+        .map(|row| row[0].clone())
+        .find(|cell| cell.starts_with('['))
+        .unwrap();
     let (lo, hi) = cell[1..cell.len() - 1].split_once(", ").unwrap();
     let odd = format!("[{lo}, {}]", hi.parse::<i64>().unwrap() + 1);
     std::fs::write(&release, text.replace(&cell, &odd)).unwrap();
@@ -124,25 +143,35 @@ fn a_cell_that_is_not_of_the_tree_is_refused() {
 }
 
 #[test]
-fn a_single_width_is_kept_and_priced() {
+fn a_single_width_is_kept_and_its_loss_measured() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let all = anonymize(&job(dir, "", "name = 'optimized-mondrian'"), &Silent).unwrap();
-    let one = anonymize(&job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true"), &Silent).unwrap();
+    let one = anonymize(&job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true"), &Silent)
+        .unwrap();
     check_cells(dir, &one, &["age", "dose", "seen"]);
     let ncp = |report: &Report, column: &str| {
         report.manifest.to_json()["metrics"]["ncp_by_column"][column].as_f64().unwrap()
     };
-    let said = &one.to_json()["private"]["trials"]["single_width"];
-    assert_eq!(said.as_array().unwrap().len(), 3);
-    for width in said.as_array().unwrap() {
+    let printed = &one.to_json()["private"]["trials"]["single_width"];
+    assert_eq!(printed.as_array().unwrap().len(), 3);
+    for width in printed.as_array().unwrap() {
         let column = width["column"].as_str().unwrap();
         assert_eq!(
-            one.manifest.to_json()["job"]["columns"][column]["mdr"]["factors"].as_array().unwrap().len(),
+            one.manifest.to_json()["job"]["columns"][column]["mdr"]["factors"]
+                .as_array()
+                .unwrap()
+                .len(),
             1
         );
-        assert!((width["ncp_after"].as_f64().unwrap() - ncp(&one, column)).abs() < 1e-9, "{column}");
-        assert!((width["ncp_before"].as_f64().unwrap() - ncp(&all, column)).abs() < 1e-9, "{column}");
+        assert!(
+            (width["ncp_after"].as_f64().unwrap() - ncp(&one, column)).abs() < 1e-9,
+            "{column}"
+        );
+        assert!(
+            (width["ncp_before"].as_f64().unwrap() - ncp(&all, column)).abs() < 1e-9,
+            "{column}"
+        );
     }
     assert!(one.manifest.to_json()["private"].is_null(), "trials are not for the public");
     assert!(!one.manifest.to_json().to_string().contains("trials"));
@@ -156,22 +185,27 @@ fn a_single_width_refuses_models_that_merging_may_break_and_populations() {
     for model in MODELS.iter().filter(|model| !model.survives.merging) {
         let mut job = job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true");
         job.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
-        let given = model.params.iter().filter(|p| p.default.is_none()).map(|p| (p.name, Value::Integer(1)));
-        job.promise(model.name, given.collect::<Vec<_>>());
+        let given = model
+            .params
+            .iter()
+            .filter(|p| p.default.is_none())
+            .map(|p| (p.name, Value::Integer(1)));
+        job.add_model(model.name, given.collect::<Vec<_>>());
         assert_eq!(anonymize(&job, &Silent).unwrap_err().fault(), Fault::Job, "{}", model.name);
         refused += 1;
     }
     let mut job = job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true");
     job.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
-    job.promise("k-map", [("k", Value::Integer(2))]);
+    job.add_model("k-map", [("k", Value::Integer(2))]);
     let error = anonymize(&job, &Silent).unwrap_err();
     assert!(error.message().contains("population"), "{error}");
     assert!(refused > 0);
 }
 
-/// People of a population on edges and between cells are counted alike when the release is made and when it is judged.
+/// People of a population on bounds and between cells are counted in the same way when the release
+/// is made and when it is verified.
 #[test]
-fn promises_about_a_population_hold_of_regular_intervals() {
+fn models_about_a_population_hold_for_regular_intervals() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let mut everybody = String::from("age,dose,seen,sex\n");
@@ -196,17 +230,21 @@ fn promises_about_a_population_hold_of_regular_intervals() {
         let job = job(dir, models, &format!("name = '{algorithm}'"));
         let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{algorithm}: {e}"));
         assert!(report.verification.holds());
-        let judged = Judging { population: job.population.clone(), ..Judging::new(dir.join("out.csv")) };
+        let judged =
+            Judging { population: job.population.clone(), ..Judging::new(dir.join("out.csv")) };
         assert!(verify(&judged, &Silent).unwrap().holds(), "{algorithm}");
     }
 }
 
 #[test]
-fn numbers_get_a_tree_where_the_algorithm_is_asked_to() {
+fn numbers_get_a_tree_if_the_algorithm_is_asked_to() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let mut job =
-        job(dir, "", "name = 'optimized-mondrian'\nnumbers = 'mdr'\nundersized = 'block'\nkeep_best = false");
+    let mut job = job(
+        dir,
+        "",
+        "name = 'optimized-mondrian'\nnumbers = 'mdr'\nundersized = 'block'\nkeep_best = false",
+    );
     job.columns.iter_mut().for_each(|(_, column)| column.spec.hierarchy = None);
     let report = anonymize(&job, &Silent).unwrap();
     check_cells(dir, &report, &["age", "dose", "seen"]);
@@ -252,7 +290,7 @@ fn a_sensitive_column_has_no_tree_of_regular_intervals() {
     assert!(error.message().contains("cannot have the hierarchy `mdr`"), "{error}");
 }
 
-/// The specification's table at k = 10, digit by digit, from the release as written.
+/// The specification's table at k = 10, to all digits, from the written release.
 #[test]
 fn adult_with_blocking_and_pooling() {
     let data = or_skip!(data("adult.csv.gz"));
@@ -268,7 +306,7 @@ fn adult_with_blocking_and_pooling() {
                 job.column_mut(column).spec.hierarchy = Some(hierarchy_from_path(&file).unwrap());
             }
         }
-        job.promise("k-anonymity", [("k", Value::Integer(10))]);
+        job.add_model("k-anonymity", [("k", Value::Integer(10))]);
         job.algorithm.name = algorithm.to_owned();
         job.algorithm.params =
             options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -279,17 +317,29 @@ fn adult_with_blocking_and_pooling() {
     };
     let word = |text: &str| Value::Word(text.to_owned());
     let ncp = |content: &Json| format!("{:.4}", content["metrics"]["ncp"].as_f64().unwrap());
-    for (undersized, basic, optimized) in [("block", "0.1042", "0.0574"), ("pool", "0.0209", "0.0278")] {
+    for (undersized, basic, optimized) in
+        [("block", "0.1042", "0.0574"), ("pool", "0.0209", "0.0278")]
+    {
         let made = release("mondrian", &[("undersized", word(undersized))]);
         assert_eq!(ncp(&made), basic);
-        let paper =
-            [("undersized", word(undersized)), ("numbers", word("mdr")), ("keep_best", Value::Flag(false))];
+        let paper = [
+            ("undersized", word(undersized)),
+            ("numbers", word("mdr")),
+            ("keep_best", Value::Flag(false)),
+        ];
         let made = release("optimized-mondrian", &paper);
         assert_eq!(ncp(&made), optimized);
         let mdr = &made["job"]["columns"]["age"]["mdr"];
-        assert_eq!((&mdr["from"], &mdr["to"], &mdr["outliers_to"]), (&17.into(), &64.into(), &90.into()));
+        assert_eq!(
+            (&mdr["from"], &mdr["to"], &mdr["outliers_to"]),
+            (&17.into(), &64.into(), &90.into())
+        );
         assert_eq!(mdr["width"], 2.0);
     }
     let product = release("optimized-mondrian", &[]);
-    assert!(product["metrics"]["ncp"].as_f64().unwrap() <= 0.015_35, "{}", product["metrics"]["ncp"]);
+    assert!(
+        product["metrics"]["ncp"].as_f64().unwrap() <= 0.015_35,
+        "{}",
+        product["metrics"]["ncp"]
+    );
 }

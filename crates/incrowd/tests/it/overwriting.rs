@@ -1,14 +1,15 @@
-//! Nothing that is written takes the place of something that is read, whatever it is.
+//! No output overwrites an input.
 
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{ExternalJob, Job, PopulationJob, SuppressionJob, hierarchy_from_path};
 use incrowd::{Fault, Silent, Value, anonymize};
 
-/// A directory with everything a job can read, and a job that reads it.
+/// Creates a directory with everything that a job can read, and a job that reads it.
 fn everything(dir: &Path) -> Job {
     let write = |name: &str, text: &str| std::fs::write(dir.join(name), text).unwrap();
-    let rows: String = (0..40).map(|i| format!("p{i},{},{},{}\n", 20 + i % 9, i % 4, i % 3)).collect();
+    let rows: String =
+        (0..40).map(|i| format!("p{i},{},{},{}\n", 20 + i % 9, i % 4, i % 3)).collect();
     write("part-1.csv", &format!("id,age,zip,disease\n{rows}"));
     write("part-2.csv", "id,age,zip,disease\nq,21,1,2\n");
     write("population.csv", &format!("id,age,zip,disease\n{rows}"));
@@ -20,7 +21,8 @@ fn everything(dir: &Path) -> Job {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(dir.join("key"), std::fs::Permissions::from_mode(0o600)).unwrap();
     }
-    let mut job = Job::of_file(dir.join("part-*.csv")).quasi(["age", "zip"]).sensitive(["disease"]).k(2);
+    let mut job =
+        Job::of_file(dir.join("part-*.csv")).quasi(["age", "zip"]).sensitive(["disease"]).k(2);
     job = job.hierarchy("zip", hierarchy_from_path(&dir.join("zip.csv")).unwrap());
     job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")], memory: None });
     job.file = Some(dir.join("job.toml"));
@@ -34,12 +36,13 @@ fn everything(dir: &Path) -> Job {
 }
 
 #[test]
-fn no_output_takes_the_place_of_an_input() {
+fn no_output_overwrites_an_input() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     everything(dir);
-    let read = ["part-1.csv", "part-2.csv", "population.csv", "zip.csv", "job.toml", "key", "key.ledger"]
-        .map(|n| dir.join(n));
+    let read =
+        ["part-1.csv", "part-2.csv", "population.csv", "zip.csv", "job.toml", "key", "key.ledger"]
+            .map(|n| dir.join(n));
     type Change = fn(&mut Job, PathBuf);
     let outputs: [(&str, Change); 4] = [
         ("path", |job, path| job.output.as_mut().unwrap().path = path),
@@ -52,7 +55,7 @@ fn no_output_takes_the_place_of_an_input() {
         for path in &read {
             let mut job = everything(dir);
             let before: Vec<Option<Vec<u8>>> = read.iter().map(|p| std::fs::read(p).ok()).collect();
-            // A release needs a name that tells its format; another name of the same file is the same file.
+            // A release needs an extension of its format; a link to the same file is the same file.
             let alias = dir.join("alias.csv");
             if what == "path" && path.extension().is_none_or(|e| e != "csv") {
                 #[cfg(unix)]
@@ -72,7 +75,7 @@ fn no_output_takes_the_place_of_an_input() {
 }
 
 #[test]
-fn no_output_takes_the_place_of_another_or_of_an_external_table() {
+fn no_output_overwrites_another_or_an_external_table() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let joined = || {
@@ -97,7 +100,7 @@ fn no_output_takes_the_place_of_another_or_of_an_external_table() {
     job.output.as_mut().unwrap().report = Some(dir.join("out.release.json"));
     assert!(anonymize(&job, &Silent).unwrap_err().message().contains("another output"));
     assert!(!dir.join("out.csv").exists());
-    // Anatomy's second table goes where nobody else is.
+    // Anatomy's second table has its own path.
     let mut job = everything(dir);
     (job.suppression, job.population) = (None, None);
     job.models.clear();

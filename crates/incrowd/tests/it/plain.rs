@@ -1,4 +1,5 @@
-//! Plain k-anonymity from a job to a verified release: all of Adult, and several promises about outliers at once.
+//! Plain k-anonymity from a job to a verified release: all of Adult, and several models about
+//! outliers at once.
 
 use std::path::Path;
 
@@ -18,14 +19,14 @@ fn adult_job(data: &Path, dir: &Path, k: i64) -> Job {
     let table = data.join("adult_arx.csv.gz");
     let job = format!("[input]\npath = '{}'\n[columns]\n{columns}", table.display());
     let mut job = parse("job.toml", &job, dir).unwrap_or_else(|e| panic!("{e}")).job;
-    job.promise("plain-k-anonymity", [("k", Value::Integer(k))]);
+    job.add_model("plain-k-anonymity", [("k", Value::Integer(k))]);
     job.algorithm.name = "expc-plus".to_owned();
     job.algorithm.params = vec![("seeds".to_owned(), Value::Word("sorted".to_owned()))];
     job.algorithm.suppression_limit = 0.6;
     job
 }
 
-/// The counts an independent prototype found.
+/// The counts of an independent prototype.
 #[test]
 fn adult_has_the_known_outliers_and_its_releases_hold() {
     let data = or_skip!(data("adult_arx.csv.gz"));
@@ -45,14 +46,15 @@ fn adult_has_the_known_outliers_and_its_releases_hold() {
             .as_deref()
             .and_then(|r| r.downcast::<incrowd::recode::expansion::ExpansionReport>())
             .unwrap();
-        let removed = expansion.removed_global + expansion.removed_local + expansion.removed_residues;
+        let removed =
+            expansion.removed_global + expansion.removed_local + expansion.removed_residues;
         assert_eq!(removed, report.records.suppressed);
         assert!(removed >= 5_328 - 744, "fewer records left than have to");
         let again = Judging::of(&job);
         assert!(verify(&again, &Silent).unwrap().holds(), "k = {k}");
         eprintln!("k = {k}: {} groups, {removed} records left out", report.verification.groups);
         if k == 15 {
-            // What the adversary of the paper cannot prove, and what it knows nevertheless.
+            // The limit for the paper's adversary, and for one with more knowledge.
             let request = AttackRequest {
                 only: vec!["distinguishability".to_owned(), "outlier-values".to_owned()],
                 ..AttackRequest::default()
@@ -61,7 +63,10 @@ fn adult_has_the_known_outliers_and_its_releases_hold() {
             let worst: Vec<f64> = report.attacked.iter().map(|a| a.finding.worst).collect();
             assert_eq!((worst.len(), worst[0]), (2, 0.0));
             assert!(worst[1] > 0.0);
-            assert!(report.to_json()["attacks"].as_array().unwrap().is_empty(), "it is all the data owner's");
+            assert!(
+                report.to_json()["attacks"].as_array().unwrap().is_empty(),
+                "it is all the data owner's"
+            );
         }
     }
 }
@@ -96,7 +101,7 @@ fn two_sensitive_columns_can_hide_their_outliers_at_once() {
             ("distance_attributes", Value::Words(vec!["age".to_owned()])),
             ("on", Value::Word(on.to_owned())),
         ];
-        job.promise("plain-k-anonymity", given);
+        job.add_model("plain-k-anonymity", given);
     }
     job.algorithm.suppression_limit = 0.5;
     let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
@@ -105,34 +110,43 @@ fn two_sensitive_columns_can_hide_their_outliers_at_once() {
 }
 
 #[test]
-fn a_limit_that_cannot_be_kept_and_a_k_that_cannot_are_said_with_numbers() {
+fn unsatisfiable_limits_and_k_are_reported_with_numbers() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = salaries(dir.path());
-    job.promise(
+    job.add_model(
         "plain-k-anonymity",
         [("k", Value::Integer(3)), ("p", Value::Real(0.7)), ("d", Value::Real(0.3))],
     );
     let error = anonymize(&job, &Silent).unwrap_err();
     assert_eq!(error.fault(), Fault::Unsatisfiable);
-    assert!(error.message().contains("at least") && error.message().contains("of 1500 records"), "{error}");
+    assert!(
+        error.message().contains("at least") && error.message().contains("of 1500 records"),
+        "{error}"
+    );
     job.models.clear();
-    job.promise("plain-k-anonymity", [("k", Value::Integer(51))]);
+    job.add_model("plain-k-anonymity", [("k", Value::Integer(51))]);
     let error = anonymize(&job, &Silent).unwrap_err();
     assert_eq!(error.fault(), Fault::Unsatisfiable);
-    assert!(error.message().contains("sensitive values that do not stand out by themselves"), "{error}");
+    assert!(error.message().contains("sensitive values that are not global outliers"), "{error}");
     assert!(!dir.path().join("release.csv").exists());
     job.algorithm.name = "mondrian".to_owned();
     let error = anonymize(&job, &Silent).unwrap_err();
-    assert!(error.message().contains("`mondrian` cannot be used with `plain-k-anonymity`"), "{error}");
+    assert!(
+        error.message().contains("`mondrian` cannot be used with `plain-k-anonymity`"),
+        "{error}"
+    );
 }
 
-/// The order of seeds is drawn, so two releases differ; sorted seeds make the same release again.
+/// The order of seeds is random, so two releases differ; sorted seeds make equal releases.
 #[test]
-fn sorted_seeds_make_the_same_release_again() {
+fn sorted_seeds_make_equal_releases() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = salaries(dir.path());
     let attributes = Value::Words(vec!["age".to_owned()]);
-    job.promise("plain-k-anonymity", [("k", Value::Integer(4)), ("distance_attributes", attributes)]);
+    job.add_model(
+        "plain-k-anonymity",
+        [("k", Value::Integer(4)), ("distance_attributes", attributes)],
+    );
     job.algorithm.suppression_limit = 1.0;
     let release = |job: &Job| {
         anonymize(job, &Silent).unwrap_or_else(|e| panic!("{e}"));
@@ -146,9 +160,10 @@ fn sorted_seeds_make_the_same_release_again() {
     assert_eq!(release(&job), release(&job));
 }
 
-/// Bill stands out by his income and Zoe by her weight: each column alone forces one of them out, both together both.
+/// Bill is an outlier by his income and Zoe by her weight: each column alone forces one of them
+/// out, both together both.
 #[test]
-fn what_must_be_left_out_is_counted_over_all_sensitive_columns() {
+fn forced_suppressions_are_counted_over_all_sensitive_columns() {
     let dir = tempfile::tempdir().unwrap();
     let mut text = "age,income,weight\n".to_owned();
     for i in 0..20 {
@@ -165,14 +180,15 @@ fn what_must_be_left_out_is_counted_over_all_sensitive_columns() {
     job.set_role("age", RoleName::Quasi);
     for on in ["income", "weight"] {
         job.set_role(on, RoleName::Sensitive);
-        let given = [("k", Value::Integer(2)), ("p", Value::Real(0.9)), ("on", Value::Word(on.to_owned()))];
-        job.promise("plain-k-anonymity", given);
+        let given =
+            [("k", Value::Integer(2)), ("p", Value::Real(0.9)), ("on", Value::Word(on.to_owned()))];
+        job.add_model("plain-k-anonymity", given);
     }
     job.algorithm.name = "expc-plus".to_owned();
     job.write_to(dir.path().join("release.csv"));
     job.algorithm.suppression_limit = 0.05;
     let error = anonymize(&job, &Silent).unwrap_err();
-    assert!(error.message().contains("at least 2 of 20 records have to be left out"), "{error}");
+    assert!(error.message().contains("at least 2 of 20 records must be suppressed"), "{error}");
     job.algorithm.suppression_limit = 0.5;
     let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
     assert!(report.verification.holds());
@@ -199,7 +215,7 @@ fn outliers_by_density_are_hidden_verified_and_attacked() {
         ("threshold", Value::Real(2.0)),
         ("distance_attributes", Value::Words(vec!["age".to_owned()])),
     ];
-    job.promise("plain-k-anonymity", given.clone());
+    job.add_model("plain-k-anonymity", given.clone());
     job.algorithm.suppression_limit = 0.5;
     let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
     assert!(report.verification.holds() && report.verification.groups > 10);
@@ -221,7 +237,8 @@ fn outliers_by_density_are_hidden_verified_and_attacked() {
     let again = Judging::of(&job);
     assert!(verify(&again, &Silent).unwrap().holds());
     let only = vec!["distinguishability".to_owned(), "outlier-values".to_owned()];
-    let report = attack(&again, &AttackRequest { only, ..AttackRequest::default() }, &Silent).unwrap();
+    let report =
+        attack(&again, &AttackRequest { only, ..AttackRequest::default() }, &Silent).unwrap();
     let worst: Vec<f64> = report.attacked.iter().map(|a| a.finding.worst).collect();
     assert_eq!((worst.len(), worst[0]), (2, 0.0));
 }

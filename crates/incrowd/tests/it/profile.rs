@@ -14,19 +14,21 @@ fn input(path: &Path) -> Input {
 }
 
 fn draft(path: &Path, k: u64, job: &Path) -> Draft {
-    let options = InitOptions { input: input(path), roles: Vec::new(), k, job: job.to_owned(), preset: None };
+    let options =
+        InitOptions { input: input(path), roles: Vec::new(), k, job: job.to_owned(), preset: None };
     init(&options, &Silent).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Drafts a job, runs it as it is, and verifies the release it made.
+/// Drafts a job, runs it unchanged, and verifies its release.
 fn runs(path: &Path, k: u64) -> Draft {
     let dir = tempfile::tempdir().unwrap();
     let job = dir.path().join("job.toml");
     let draft = draft(path, k, &job);
-    let parsed =
-        parse("job.toml", &draft.text, dir.path()).unwrap_or_else(|e| panic!("{e}\n{}", draft.text)).job;
-    let report =
-        anonymize(&parsed, &Silent).unwrap_or_else(|e| panic!("{}: {e}\n{}", path.display(), draft.text));
+    let parsed = parse("job.toml", &draft.text, dir.path())
+        .unwrap_or_else(|e| panic!("{e}\n{}", draft.text))
+        .job;
+    let report = anonymize(&parsed, &Silent)
+        .unwrap_or_else(|e| panic!("{}: {e}\n{}", path.display(), draft.text));
     assert!(report.verification.holds() && report.records.published > 0, "{}", path.display());
     assert!(report.dropped_columns.is_empty(), "every column has a role");
     assert!(verify(&Judging::of(&parsed), &Silent).unwrap().holds(), "{}", path.display());
@@ -34,13 +36,19 @@ fn runs(path: &Path, k: u64) -> Draft {
 }
 
 fn roles(draft: &Draft) -> impl Fn(&str) -> (RoleName, bool) + use<> {
-    let roles: Vec<(String, RoleName, bool)> =
-        draft.profile.columns.iter().map(|c| (c.name.clone(), c.proposal.role, c.proposal.sure)).collect();
-    move |name| roles.iter().find(|(n, ..)| n == name).map(|(_, role, sure)| (*role, *sure)).unwrap()
+    let roles: Vec<(String, RoleName, bool)> = draft
+        .profile
+        .columns
+        .iter()
+        .map(|c| (c.name.clone(), c.proposal.role, c.proposal.sure))
+        .collect();
+    move |name| {
+        roles.iter().find(|(n, ..)| n == name).map(|(_, role, sure)| (*role, *sure)).unwrap()
+    }
 }
 
 #[test]
-fn drafts_for_made_up_people_run_as_they_are() {
+fn drafts_for_generated_people_run_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     for table in [Table::Census, Table::Skewed] {
         let path = dir.path().join("people.csv");
@@ -56,22 +64,28 @@ fn drafts_for_made_up_people_run_as_they_are() {
     Synth::new(Table::Census, 3_000, 5).write_csv(&mut file).unwrap();
     let draft = draft(&path, 5, Path::new("job.toml"));
     assert_eq!(roles(&draft)("disease"), (RoleName::Sensitive, true));
-    assert!(draft.text.contains("zip = { role = \"quasi\", hierarchy = \"postal\""), "{}", draft.text);
+    assert!(
+        draft.text.contains("zip = { role = \"quasi\", hierarchy = \"postal\""),
+        "{}",
+        draft.text
+    );
     assert!(draft.text.contains("# name = \"l-diversity\""), "{}", draft.text);
 }
 
-/// Every kind of column that a job file treats in its own way, and names that need quotes.
+/// Every kind of column with its own treatment in a job file, and names that need quotes.
 #[test]
-fn a_table_of_all_kinds_runs_as_it_is() {
+fn a_table_with_all_kinds_of_columns_runs_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a \"table\".tsv");
     let mut text = String::from(
-        "e-mail\tdate of birth\tadmitted\tzip\tZähler.1\tscore\tflag\tcomment\tdisease\tweight\ta \\ \"b\"\tempty\tnothing\n",
+        "e-mail\tdate of birth\tadmitted\tzip\tZähler.1\tscore\tflag\tcomment\t\
+         disease\tweight\ta \\ \"b\"\tempty\tnothing\n",
     );
     for i in 0..200u32 {
         let score = if i % 50 == 7 { "N".to_owned() } else { (i % 23).to_string() };
         text += &format!(
-            "p{i}@example.org\t19{:02}-0{}-1{}\t{:02}/0{}/2021\t0{}\t{}\t{score}\t{}\tthe person came in on day {i}\t{}\t{}\t{}\t\tx\n",
+            "p{i}@example.org\t19{:02}-0{}-1{}\t{:02}/0{}/2021\t0{}\t{}\t{score}\t{}\t\
+             the person came in on day {i}\t{}\t{}\t{}\t\tx\n",
             40 + i % 50,
             1 + i % 9,
             i % 10,
@@ -99,7 +113,7 @@ fn a_table_of_all_kinds_runs_as_it_is() {
         "\"date of birth\" = { role = \"quasi\", hierarchy = \"dates\" }",
         "admitted = { role = \"quasi\", hierarchy = \"dates\" }",
         "zip = { role = \"quasi\", hierarchy = \"postal\" }",
-        // `N` is an answer of `flag`, so it cannot be listed as missing for the sake of `score`.
+        // `N` is a regular value of `flag`, so it cannot be listed as missing for `score`.
         "score = { role = \"quasi\", kind = \"text\", labels = \"star\" }",
         "missing = [\"\", \"?\", \"NA\"]\n",
     ] {
@@ -113,7 +127,13 @@ fn markers_among_numbers_become_missing_and_incomplete_records_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.csv");
     let rows: String = (0..100)
-        .map(|i| format!("{},{}\n", 20 + i % 30, if i % 4 == 0 { "N".into() } else { (i % 7).to_string() }))
+        .map(|i| {
+            format!(
+                "{},{}\n",
+                20 + i % 30,
+                if i % 4 == 0 { "N".into() } else { (i % 7).to_string() }
+            )
+        })
         .collect();
     std::fs::write(&path, format!("age,children\n{rows}")).unwrap();
     let draft = runs(&path, 3);
@@ -124,23 +144,31 @@ fn markers_among_numbers_become_missing_and_incomplete_records_are_kept() {
 }
 
 #[test]
-fn what_cannot_become_a_job_is_refused() {
+fn tables_without_a_possible_job_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.csv");
     let ask = |text: &str, k| {
         std::fs::write(&path, text).unwrap();
-        let options =
-            InitOptions { input: input(&path), roles: Vec::new(), k, job: "job.toml".into(), preset: None };
+        let options = InitOptions {
+            input: input(&path),
+            roles: Vec::new(),
+            k,
+            job: "job.toml".into(),
+            preset: None,
+        };
         init(&options, &Silent).unwrap_err().message().to_owned()
     };
     assert!(ask("age\n1\n2\n", 5).contains("groups of 5"));
     assert!(ask("age\n", 5).contains("no records"));
-    assert!(ask("email\na@example.org\nb@example.org\nc@example.org\n", 2).contains("quasi-identifier"));
+    assert!(
+        ask("email\na@example.org\nb@example.org\nc@example.org\n", 2).contains("quasi-identifier")
+    );
 }
 
-/// Uniqueness by hand: on age and sex the records 1 and 2 are alike, 3 and 4 unique; without age nobody is.
+/// Uniqueness by hand: on age and sex the records 1 and 2 are equal, 3 and 4 unique; without age
+/// none is.
 #[test]
-fn a_profile_counts_what_can_be_counted_by_hand() {
+fn a_profile_agrees_with_counting_by_hand() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.csv");
     std::fs::write(&path, "age,sex,x\n30,f,?\n30,f,1\n41,m,1\n42,m,1\n").unwrap();
@@ -161,7 +189,10 @@ fn a_profile_counts_what_can_be_counted_by_hand() {
     assert_eq!(private["uniqueness"]["group_sizes"][1]["groups"], 1);
     // On sex and x the first two records are unique, because a missing value is a value of its own.
     let set = |columns: &[&str]| serde_json::json!({ "columns": columns, "unique": 2, "unique_share": 0.5 });
-    assert_eq!(private["singling_out"]["sets"], serde_json::json!([set(&["age"]), set(&["sex", "x"])]));
+    assert_eq!(
+        private["singling_out"]["sets"],
+        serde_json::json!([set(&["age"]), set(&["sex", "x"])])
+    );
     assert_eq!(private["population"]["chosen"]["unique"], 2.0);
     assert_eq!(
         (&private["columns"][2]["missing"], &private["columns"][2]["distinct"]),
@@ -171,7 +202,7 @@ fn a_profile_counts_what_can_be_counted_by_hand() {
 }
 
 #[test]
-fn a_profile_refuses_what_makes_no_sense() {
+fn invalid_profile_options_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.csv");
     std::fs::write(&path, "age,sex\n30,f\n31,m\n").unwrap();
@@ -182,14 +213,16 @@ fn a_profile_refuses_what_makes_no_sense() {
     assert!(says(ProfileOptions { quasi: vec!["agee".into()], ..usual() }).contains("agee"));
     assert!(says(ProfileOptions { columns: vec!["agee".into()], ..usual() }).contains("agee"));
     assert!(
-        says(ProfileOptions { sampling: Some(Sampling::PopulationSize(1)), ..usual() }).contains("smaller")
+        says(ProfileOptions { sampling: Some(Sampling::PopulationSize(1)), ..usual() })
+            .contains("smaller")
     );
 }
 
 #[test]
-fn drafts_for_all_real_tables_run_as_they_are() {
+fn drafts_for_all_real_tables_run_unchanged() {
     let data = or_skip!(data("adult.csv.gz"));
-    let mut tables: Vec<PathBuf> = std::fs::read_dir(data).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut tables: Vec<PathBuf> =
+        std::fs::read_dir(data).unwrap().map(|e| e.unwrap().path()).collect();
     tables.retain(|path| path.to_string_lossy().ends_with(".csv.gz"));
     tables.sort();
     assert!(!tables.is_empty());
@@ -199,12 +232,19 @@ fn drafts_for_all_real_tables_run_as_they_are() {
 }
 
 #[test]
-fn adult_gets_the_roles_that_everybody_gives_it() {
+fn adult_gets_the_usual_roles() {
     let data = or_skip!(data("adult.csv.gz"));
     let role = roles(&draft(&data.join("adult.csv.gz"), 5, Path::new("job.toml")));
-    for name in
-        ["age", "sex", "race", "marital-status", "education", "native-country", "workclass", "relationship"]
-    {
+    for name in [
+        "age",
+        "sex",
+        "race",
+        "marital-status",
+        "education",
+        "native-country",
+        "workclass",
+        "relationship",
+    ] {
         assert_eq!(role(name), (RoleName::Quasi, true), "{name}");
     }
     assert_eq!(role("income"), (RoleName::Sensitive, true));
@@ -212,12 +252,13 @@ fn adult_gets_the_roles_that_everybody_gives_it() {
     assert_eq!(role("education-num"), (RoleName::Drop, true));
 }
 
-/// Every fifth or twelfth record of Adult as a sample of Adult. How many are unique in all of it is known, so the estimate that the
-/// rule picks can be held against the truth: within a fifth of it.
+/// Every fifth or twelfth record of Adult as a sample of Adult. The true number of unique records
+/// is known, so the chosen estimate can be compared with it: the error is below a fifth.
 #[test]
 fn population_uniqueness_of_adult_is_estimated_from_samples_of_it() {
     let data = or_skip!(data("adult.csv.gz"));
-    let quasi = ["age", "sex", "race", "marital-status", "education", "native-country", "workclass"];
+    let quasi =
+        ["age", "sex", "race", "marital-status", "education", "native-country", "workclass"];
     let ask = |path: &Path, sampling| {
         let asked = ProfileOptions {
             input: input(path),
@@ -243,7 +284,8 @@ fn population_uniqueness_of_adult_is_estimated_from_samples_of_it() {
         }
         out.flush().unwrap();
         drop(out);
-        let population = ask(&path, Some(Sampling::PopulationSize(all.records))).population.unwrap();
+        let population =
+            ask(&path, Some(Sampling::PopulationSize(all.records))).population.unwrap();
         let (name, uniques) = population.chosen.unwrap();
         assert_eq!(name, estimator);
         assert!((uniques / truth - 1.0).abs() < 0.2, "{uniques} of {truth} by {name}");

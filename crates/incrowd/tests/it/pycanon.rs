@@ -1,8 +1,9 @@
-//! Every model at several parameters on the Adult table, and an independent checker in Python that measures the releases.
+//! Every model at several parameters on the Adult table, and an independent checker in Python that
+//! measures the releases.
 //!
-//! The checker is `tests/pycanon/check.py` with pycanon from the Python package index, in a virtual environment below
-//! `target/`, installed if `INCROWD_TEST_INSTALL=1` allows it. Without it the test says so and still makes and verifies
-//! the releases.
+//! The checker is `tests/pycanon/check.py` with pycanon from the Python package index, in a virtual
+//! environment below `target/`, installed if `INCROWD_TEST_INSTALL=1` is set. Without it the test
+//! prints a note and still makes and verifies the releases.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,12 +16,20 @@ use serde_json::{Value as Json, json};
 use crate::adult::{HIERARCHIES, hierarchy};
 
 const PYCANON: &str = "pycanon==1.3.6";
-const QUASI: [&str; 8] =
-    ["age", "workclass", "education", "marital-status", "relationship", "race", "sex", "native-country"];
+const QUASI: [&str; 8] = [
+    "age",
+    "workclass",
+    "education",
+    "marital-status",
+    "relationship",
+    "race",
+    "sex",
+    "native-country",
+];
 const NUMERIC: [&str; 2] = ["hours-per-week", "capital-gain"];
 
-/// A promise as it is typed, and what pycanon itself is asked about its release, on which column. With each comes
-/// k-anonymity, so that the checker has few groups to look at.
+/// A model in the notation of flags, and the measure that pycanon computes for its release, on
+/// which column. k-anonymity is always added, so that the checker has few groups.
 const RELEASES: &[(&str, &str, &str)] = &[
     ("k-anonymity k=100", "k", "occupation"),
     ("k-anonymity k=250", "k", "occupation"),
@@ -84,7 +93,8 @@ const RELEASES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What every release is asked: a name the checker knows, the column, and a promise so weak that it tells the measure.
+/// The measures of every release: a name of the checker, the column, and a model so weak that it
+/// only reports the measure.
 const MEASURES: &[(&str, &str, &str)] = &[
     ("k", "", "k-anonymity k=1"),
     ("alpha", "occupation", "alpha-k-anonymity alpha=1 k=1"),
@@ -101,12 +111,14 @@ const MEASURES: &[(&str, &str, &str)] = &[
     ("delta", "occupation", "delta-disclosure delta=1000000"),
 ];
 
-/// Occupations in three categories, for the models that weigh them.
-const CATEGORIES: &str = "categories = { Service = ['Priv-house-serv', 'Other-service', 'Protective-serv', 'Armed-Forces', \
-    'Handlers-cleaners'], Manual = ['Craft-repair', 'Machine-op-inspct', 'Farming-fishing', 'Transport-moving'], Office = \
+/// Occupations in three categories, for the models that use them.
+const CATEGORIES: &str = "categories = { Service = ['Priv-house-serv', 'Other-service', \
+    'Protective-serv', 'Armed-Forces', \
+    'Handlers-cleaners'], Manual = ['Craft-repair', 'Machine-op-inspct', 'Farming-fishing', \
+    'Transport-moving'], Office = \
     ['Tech-support', 'Sales', 'Exec-managerial', 'Prof-specialty', 'Adm-clerical'] }";
 
-/// Adds a typed promise to a job.
+/// Adds a model in the notation of flags to a job.
 fn promise(job: &mut Job, typed: &str, on: &str) {
     let (name, rest) = typed.split_once(' ').unwrap();
     let card = incrowd::model::MODELS.iter().find(|card| card.name == name).unwrap();
@@ -119,7 +131,7 @@ fn promise(job: &mut Job, typed: &str, on: &str) {
     if card.params.iter().any(|param| param.name == "on") {
         params.push(("on", Value::Word(on.to_owned())));
     }
-    job.promise(name, params);
+    job.add_model(name, params);
 }
 
 fn job(data: &Path, dir: &Path) -> Job {
@@ -129,7 +141,10 @@ fn job(data: &Path, dir: &Path) -> Job {
         let how = match (HIERARCHIES.contains(column), *column) {
             (_, "occupation") => {
                 let hierarchy = hierarchy(data, column);
-                format!(", hierarchy = '{}', {CATEGORIES}, publish_sa = 'value'", hierarchy.display())
+                format!(
+                    ", hierarchy = '{}', {CATEGORIES}, publish_sa = 'value'",
+                    hierarchy.display()
+                )
             }
             (true, _) => format!(", hierarchy = '{}'", hierarchy(data, column).display()),
             (_, "relationship") => String::new(),
@@ -144,16 +159,17 @@ fn job(data: &Path, dir: &Path) -> Job {
     job
 }
 
-/// Every fourth record of the table, as a sample of the people in it.
+/// Returns every fourth record of the table, as a sample of its people.
 fn sample(data: &Path, dir: &Path) -> PathBuf {
     let file = std::fs::File::open(data.join("adult.csv.gz")).unwrap();
     let text = std::io::read_to_string(flate2::read::MultiGzDecoder::new(file)).unwrap();
-    let every = text.lines().enumerate().filter(|(i, _)| i % 4 == 0).map(|(_, line)| format!("{line}\n"));
+    let every =
+        text.lines().enumerate().filter(|(i, _)| i % 4 == 0).map(|(_, line)| format!("{line}\n"));
     std::fs::write(dir.join("sample.csv"), every.collect::<String>()).unwrap();
     dir.join("sample.csv")
 }
 
-/// Makes and verifies all releases; returns what the checker is told about them.
+/// Makes and verifies all releases. Returns the checker's input.
 fn releases(data: &Path, dir: &Path) -> Vec<Json> {
     let sample = sample(data, dir);
     let release = |(i, &(typed, asked, on)): (usize, &(&str, &str, &str))| {
@@ -173,7 +189,8 @@ fn releases(data: &Path, dir: &Path) -> Vec<Json> {
         own.write_to(path.clone());
         let report = anonymize(&own, &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
         assert!(report.verification.groups > 1, "{typed}: nothing was divided");
-        let checked = verify(&Judging::of(&own), &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
+        let checked =
+            verify(&Judging::of(&own), &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
         assert!(checked.holds(), "{typed}");
         assert_eq!(checked.verification.judgements, report.verification.judgements, "{typed}");
         let mut again = own.clone();
@@ -185,14 +202,15 @@ fn releases(data: &Path, dir: &Path) -> Vec<Json> {
             json!({ "name": name, "on": on, "have": judgement.have })
         });
         json!({
-            "file": path, "title": typed, "quasi": QUASI, "numeric": NUMERIC, "pycanon": [asked], "on": on,
+            "file": path, "title": typed, "quasi": QUASI, "numeric": NUMERIC,
+            "pycanon": [asked], "on": on,
             "measures": measures.collect::<Vec<_>>(),
         })
     };
     RELEASES.iter().enumerate().map(release).collect()
 }
 
-/// A Python that has pycanon, or why there is none. The environment stays for the next time.
+/// Returns a Python with pycanon, or the reason why there is none. The environment is kept.
 fn python() -> Result<PathBuf, String> {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let (venv, done) = (target.join("pycanon"), target.join("pycanon").join(PYCANON));
@@ -202,11 +220,13 @@ fn python() -> Result<PathBuf, String> {
     }
     if !incrowd_testing::may_install() {
         return Err(
-            "it is not installed; set INCROWD_TEST_INSTALL=1 to have pip install it below target".to_owned()
+            "it is not installed; set INCROWD_TEST_INSTALL=1 to have pip install it below target"
+                .to_owned(),
         );
     }
     let run = |program: &Path, args: &[&str]| {
-        let output = Command::new(program).args(args).output().map_err(|e| format!("no Python: {e}"))?;
+        let output =
+            Command::new(program).args(args).output().map_err(|e| format!("no Python: {e}"))?;
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         let last = errors.lines().last().unwrap_or_default().to_owned();
         if output.status.success() { Ok(()) } else { Err(format!("{}: {last}", args.join(" "))) }
@@ -220,22 +240,31 @@ fn python() -> Result<PathBuf, String> {
 #[test]
 fn every_model_has_releases_to_measure() {
     for card in incrowd::model::MODELS {
-        let named = RELEASES.iter().filter(|(typed, ..)| typed.split(' ').next() == Some(card.name));
-        assert!(named.count() >= 3, "`{}`: add three promises to `RELEASES` of {}", card.name, file!());
+        let named =
+            RELEASES.iter().filter(|(typed, ..)| typed.split(' ').next() == Some(card.name));
+        assert!(
+            named.count() >= 3,
+            "`{}`: add three promises to `RELEASES` of {}",
+            card.name,
+            file!()
+        );
     }
 }
 
 #[test]
-fn pycanon_measures_what_we_measure_in_releases_of_every_model() {
+fn pycanon_agrees_on_releases_of_every_model() {
     let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let entries = releases(&data, dir.path());
-    let python = or_skip!(python().map_err(|why| format!("the releases are not measured by pycanon: {why}")));
+    let python = or_skip!(
+        python().map_err(|why| format!("the releases are not measured by pycanon: {why}"))
+    );
     let list = dir.path().join("releases.json");
     std::fs::write(&list, serde_json::to_vec(&entries).unwrap()).unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pycanon/check.py");
     let output = Command::new(python).arg(script).arg(&list).output().unwrap();
-    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    eprintln!("{said}");
-    assert!(output.status.success(), "{said}{errors}");
+    let (printed, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    eprintln!("{printed}");
+    assert!(output.status.success(), "{printed}{errors}");
 }

@@ -1,4 +1,4 @@
-//! What could destroy or falsify data is refused, or done right.
+//! Operations that could destroy or falsify data are refused, or done correctly.
 
 use std::io::Write;
 
@@ -12,11 +12,16 @@ fn the_output_is_never_an_input() {
     let mut job = small(dir.path(), "people-in.csv");
     let before = std::fs::read(dir.path().join("people-in.csv")).unwrap();
     assert!(anonymize(&job, &Silent).is_err());
-    // By another name, and as one of the files of a pattern.
-    job.write_to(dir.path().join("../").join(dir.path().file_name().unwrap()).join("people-in.csv"));
+    // By another name of the file, and as one of the files of a pattern.
+    job.write_to(
+        dir.path().join("../").join(dir.path().file_name().unwrap()).join("people-in.csv"),
+    );
     assert!(anonymize(&job, &Silent).is_err());
     job.input.paths = vec![dir.path().join("people-*.csv")];
-    assert!(anonymize(&job, &Silent).is_err(), "a file that matches the pattern would be overwritten");
+    assert!(
+        anonymize(&job, &Silent).is_err(),
+        "a file that matches the pattern would be overwritten"
+    );
     assert_eq!(std::fs::read(dir.path().join("people-in.csv")).unwrap(), before);
 }
 
@@ -27,7 +32,10 @@ fn the_manifest_is_never_an_input() {
     let before = std::fs::read(dir.path().join("people-in.csv")).unwrap();
     job.output.as_mut().unwrap().manifest = Some(dir.path().join("people-in.csv"));
     let refused = anonymize(&job, &Silent).is_err();
-    assert!(std::fs::read(dir.path().join("people-in.csv")).unwrap() == before, "the table is overwritten");
+    assert!(
+        std::fs::read(dir.path().join("people-in.csv")).unwrap() == before,
+        "the table is overwritten"
+    );
     assert!(refused);
 }
 
@@ -35,8 +43,11 @@ fn the_manifest_is_never_an_input() {
 fn an_empty_sensitive_text_that_does_not_count_as_missing_stays_empty() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = small(dir.path(), "out.csv");
-    std::fs::write(dir.path().join("people-in.csv"), "id,age,city,disease\n1,2,Rome,\n2,2,Rome,flu\n")
-        .unwrap();
+    std::fs::write(
+        dir.path().join("people-in.csv"),
+        "id,age,city,disease\n1,2,Rome,\n2,2,Rome,flu\n",
+    )
+    .unwrap();
     job.input.missing = vec!["?".to_owned()];
     anonymize(&job, &Silent).unwrap();
     let table = read(&dir.path().join("out.csv"));
@@ -46,7 +57,7 @@ fn an_empty_sensitive_text_that_does_not_count_as_missing_stays_empty() {
 }
 
 #[test]
-fn compression_shows_in_the_bytes_also_when_the_format_is_stated() {
+fn compression_is_detected_also_when_the_format_is_stated() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = small(dir.path(), "out.csv");
     let plain = std::fs::read(dir.path().join("people-in.csv")).unwrap();
@@ -60,20 +71,22 @@ fn compression_shows_in_the_bytes_also_when_the_format_is_stated() {
     assert_eq!(report.map(|r| r.records.published), Ok(5));
 }
 
-/// The release has a delimiter of its own, and whoever checks it must find it whatever the cells hold.
+/// The release has its own delimiter, which verification must find regardless of the cells.
 #[test]
 fn tables_of_one_column_and_tab_separated_releases_can_be_checked() {
     let dir = tempfile::tempdir().unwrap();
     for output in ["out.csv", "out.tsv", "out.tsv.gz", "out.csv.zst", "out.parquet", "out.arrow"] {
         let mut job = small(dir.path(), output);
+        // All of them have the same manifest name.
+        job.output.as_mut().unwrap().replace = true;
         let table = "id,age,city,disease\n1,2,\"a;b;c, d\",x\n2,2,\"e;f;g, h\",y\n";
         std::fs::write(dir.path().join("people-in.csv"), table).unwrap();
         for column in ["id", "age", "disease"] {
             job.set_role(column, incrowd::job::RoleName::Drop);
         }
         anonymize(&job, &Silent).unwrap();
-        let checked =
-            incrowd::verify(&incrowd::Judging::of(&job), &Silent).map_err(|e| e.message().to_owned());
+        let checked = incrowd::verify(&incrowd::Judging::of(&job), &Silent)
+            .map_err(|e| e.message().to_owned());
         assert_eq!(checked.map(|c| c.holds()), Ok(true), "{output}");
     }
 }

@@ -1,4 +1,4 @@
-//! Random tables and jobs, and reading what comes of them with the csv crate.
+//! Random tables and jobs, and reading of their releases with the csv crate.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use serde_json::Value as Json;
 
 use crate::columns::COLUMNS;
 
-/// A table and what is asked of it.
+/// A table and its job.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     /// The picks of each record: one per column, then the disease.
     pub(crate) people: Vec<Vec<u8>>,
-    /// Which columns are quasi-identifiers; the others are not published.
+    /// The quasi-identifiers; the other columns are not published.
     pub(crate) quasi: Vec<usize>,
     pub(crate) k: u64,
     pub(crate) keep: bool,
@@ -24,27 +24,30 @@ pub(crate) struct Case {
     pub(crate) sorted: bool,
 }
 
-/// Nothing is missing in three of four tables.
+/// In three of four tables no value is missing.
 pub(crate) fn cases() -> impl Strategy<Value = Case> {
     let person = prop::collection::vec(any::<u8>(), COLUMNS.len() + 1);
     let people = (prop::collection::vec(person, 1..60), prop::bool::weighted(0.25));
     let quasi = prop::sample::subsequence((0..COLUMNS.len()).collect::<Vec<_>>(), 1..=5);
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     let dimension = prop::sample::select(vec!["widest", "round-robin"]);
-    (people, quasi, 1u64..7, flags, dimension).prop_map(|((people, gaps), quasi, k, flags, dimension)| {
-        let pick = |p: u8| if gaps || p >= 12 { p } else { p + 100 };
-        let people = people.into_iter().map(|person| person.into_iter().map(pick).collect()).collect();
-        let (keep, relaxed, block, sorted) = flags;
-        Case { people, quasi, k, keep, relaxed, block, dimension, sorted }
-    })
+    (people, quasi, 1u64..7, flags, dimension).prop_map(
+        |((people, gaps), quasi, k, flags, dimension)| {
+            let pick = |p: u8| if gaps || p >= 12 { p } else { p + 100 };
+            let people =
+                people.into_iter().map(|person| person.into_iter().map(pick).collect()).collect();
+            let (keep, relaxed, block, sorted) = flags;
+            Case { people, quasi, k, keep, relaxed, block, dimension, sorted }
+        },
+    )
 }
 
-/// What stands for a missing value.
+/// The texts of missing values.
 pub(crate) const MISSING: [&str; 3] = ["", "?", "NA"];
 const DISEASES: [&str; 3] = ["flu", "cold", "a, \"rare\" one"];
 
 impl Case {
-    /// A value as the table has it, and whether it is missing.
+    /// Returns a value's text in the table, and whether it is missing.
     pub(crate) fn value(&self, person: usize, column: usize) -> (&'static str, bool) {
         let pick = self.people[person][column] as usize;
         if pick < 12 {
@@ -54,23 +57,26 @@ impl Case {
         (values[pick % values.len()], false)
     }
 
-    /// How a missing value is published: as the first text that stands for one in the columns that are read.
+    /// Returns the published text of a missing value: the first missing text in the columns that
+    /// are read.
     pub(crate) fn marker(&self) -> Option<&'static str> {
         let cells = || {
             let columns = || self.quasi.iter().copied().chain([COLUMNS.len()]);
-            (0..self.people.len()).flat_map(move |person| columns().map(move |c| self.value(person, c)))
+            (0..self.people.len())
+                .flat_map(move |person| columns().map(move |c| self.value(person, c)))
         };
         MISSING.into_iter().find(|text| cells().any(|cell| cell == (*text, true)))
     }
 
-    /// The people who are published: all, or those without a missing value in a column that matters.
+    /// Returns the published people: all, or those without a missing value in a quasi-identifier or
+    /// sensitive column.
     pub(crate) fn published(&self) -> Vec<usize> {
         let matters = || self.quasi.iter().copied().chain([COLUMNS.len()]);
         let lacks = |person: usize| matters().any(|column| self.value(person, column).1);
         (0..self.people.len()).filter(|&person| self.keep || !lacks(person)).collect()
     }
 
-    /// Whether a hierarchy made from the values has none to be made from.
+    /// Returns whether a hierarchy derived from the values has no values.
     pub(crate) fn lacks_values(&self) -> bool {
         let empty = |c: usize| (0..self.people.len()).all(|person| self.value(person, c).1);
         self.quasi.iter().any(|&c| COLUMNS[c].needs_values && empty(c))
@@ -84,21 +90,27 @@ impl Case {
         out.write_record(["id", "name"].into_iter().chain(names).chain(["disease"])).unwrap();
         for person in people {
             let cells = (0..=COLUMNS.len()).map(|c| self.value(person, c).0.to_owned());
-            out.write_record([format!("id{person}"), "Jane Doe".to_owned()].into_iter().chain(cells))
-                .unwrap();
+            out.write_record(
+                [format!("id{person}"), "Jane Doe".to_owned()].into_iter().chain(cells),
+            )
+            .unwrap();
         }
         out.flush().unwrap();
         path
     }
 
-    /// The job file, as somebody would write it.
+    /// Returns the job file.
     pub(crate) fn job(&self, output: &str) -> String {
         let choose = |first: bool, a: &'static str, b: &'static str| if first { a } else { b };
-        let quasi = |&c: &usize| format!("{} = {{ role = 'quasi', {} }}\n", COLUMNS[c].name, COLUMNS[c].job);
+        let quasi = |&c: &usize| {
+            format!("{} = {{ role = 'quasi', {} }}\n", COLUMNS[c].name, COLUMNS[c].job)
+        };
         format!(
-            "[input]\npath = 'people-in.csv'\nmissing = ['', '?', 'NA']\non_missing = '{}'\ndelimiter = ','\n\
+            "[input]\npath = 'people-in.csv'\nmissing = ['', '?', 'NA']\non_missing = '{}'\n\
+             delimiter = ','\n\
              [output]\npath = '{output}'\norder = '{}'\n\
-             [columns]\nid = {{ role = 'passthrough', linkable = false }}\nname = 'identifier'\ndisease = 'sensitive'\n{}\
+             [columns]\nid = {{ role = 'passthrough', linkable = false }}\nname = 'identifier'\n\
+             disease = 'sensitive'\n{}\
              [[models]]\nname = 'k-anonymity'\nk = {}\n\
              [algorithm]\nname = 'mondrian'\ncut = '{}'\nundersized = '{}'\ndimension = '{}'\n",
             choose(self.keep, "keep", "drop"),
@@ -116,7 +128,7 @@ impl Case {
     }
 }
 
-/// A release as anybody can read it.
+/// A release read with the csv crate.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) header: Vec<String>,
@@ -135,7 +147,7 @@ impl Table {
         self.header.iter().position(|h| h == name).unwrap()
     }
 
-    /// The sizes of the groups of records that look alike in these columns.
+    /// Returns the sizes of the groups of records with equal cells in these columns.
     pub(crate) fn groups(&self, quasi: &[&str]) -> Vec<u64> {
         let at: Vec<usize> = quasi.iter().map(|name| self.column(name)).collect();
         let mut sizes: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
@@ -146,7 +158,7 @@ impl Table {
     }
 }
 
-/// Whether two sets of metrics agree up to rounding.
+/// Returns whether two sets of metrics agree up to rounding.
 pub(crate) fn alike(a: &Json, b: &Json) -> bool {
     match (a, b) {
         (Json::Object(a), Json::Object(b)) => {
@@ -160,22 +172,25 @@ pub(crate) fn alike(a: &Json, b: &Json) -> bool {
     }
 }
 
-/// The names in a directory, sorted.
+/// Returns the names in a directory, sorted.
 pub(crate) fn listing(dir: &Path) -> Vec<String> {
-    let name = |e: std::io::Result<std::fs::DirEntry>| e.unwrap().file_name().into_string().unwrap();
+    let name =
+        |e: std::io::Result<std::fs::DirEntry>| e.unwrap().file_name().into_string().unwrap();
     let mut names: Vec<String> = std::fs::read_dir(dir).unwrap().map(name).collect();
     names.sort();
     names
 }
 
-/// A small job over ages and cities for the tests that need no chance: groups of exactly two and three records for k = 2.
+/// Returns a small job about ages and cities for deterministic tests: groups of exactly two and
+/// three records for k = 2.
 pub(crate) fn small(dir: &Path, output: &str) -> Job {
-    let table =
-        "id,age,city,disease\n1,20,Rome,flu\n2,21,Rome,cold\n3,50,Oslo,flu\n4,51,Oslo,none\n5,52,Oslo,flu\n";
+    let table = "id,age,city,disease\n1,20,Rome,flu\n2,21,Rome,cold\n3,50,Oslo,flu\n\
+                 4,51,Oslo,none\n5,52,Oslo,flu\n";
     std::fs::write(dir.join("people-in.csv"), table).unwrap();
     let job = format!(
         "[input]\npath = 'people-in.csv'\n[output]\npath = '{output}'\norder = 'sorted'\n\
-         [columns]\nid = {{ role = 'passthrough', linkable = false }}\nage = 'quasi'\ncity = 'quasi'\ndisease = 'sensitive'\n\
+         [columns]\nid = {{ role = 'passthrough', linkable = false }}\nage = 'quasi'\n\
+         city = 'quasi'\ndisease = 'sensitive'\n\
          [[models]]\nname = 'k-anonymity'\nk = 2\n"
     );
     parse("job.toml", &job, dir).unwrap_or_else(|e| panic!("{e}")).job

@@ -4,17 +4,19 @@ use incrowd::job::{CompareJob, Input, Job, RoleName};
 use incrowd::{Ask, CompareRequest, Judging, Pages, Silent, Value, anonymize, compare, report};
 use incrowd_testing::{data, or_skip};
 
-/// Both pages of a release with these quasi-identifiers and sensitive columns.
+/// Returns both pages of a release with these quasi-identifiers and sensitive columns.
 fn pages(table: &std::path::Path, quasi: &[&str], sensitive: &[&str], k: i64) -> Pages {
     let dir = tempfile::tempdir().unwrap();
-    let mut job =
-        Job { input: Input { paths: vec![table.to_owned()], ..Input::default() }, ..Job::default() };
+    let mut job = Job {
+        input: Input { paths: vec![table.to_owned()], ..Input::default() },
+        ..Job::default()
+    };
     quasi.iter().for_each(|name| job.set_role(name, RoleName::Quasi));
     sensitive.iter().for_each(|name| job.set_role(name, RoleName::Sensitive));
-    job.promise("k-anonymity", [("k", Value::Integer(k))]);
+    job.add_model("k-anonymity", [("k", Value::Integer(k))]);
     job.write_to(dir.path().join("r.csv"));
     anonymize(&job, &Silent).unwrap();
-    // Prediction takes longest and has tests of its own.
+    // Prediction takes longest and has its own tests.
     let only = ["ncp", "non_uniform_entropy", "query_error"].map(str::to_owned).to_vec();
     let mut ask = Ask { only, pairs: true, ..Ask::default() };
     ask.workload.queries = 300;
@@ -29,8 +31,10 @@ fn charts(page: &str) -> usize {
 #[test]
 fn real_tables_have_pages_of_a_moderate_size() {
     let data = or_skip!(data("adult.csv.gz"));
-    let adult = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
-    let acs = ["sex", "age", "race", "citizenship", "marital", "education_level", "economic_region"];
+    let adult =
+        ["age", "workclass", "education", "marital-status", "race", "sex", "native-country"];
+    let acs =
+        ["sex", "age", "race", "citizenship", "marital", "education_level", "economic_region"];
     let tables: [(&str, &[&str], &[&str]); 3] = [
         ("adult.csv.gz", &adult, &["occupation", "income"]),
         ("acs2018_gov_employees.csv.gz", &acs, &["salary", "occupation"]),
@@ -42,16 +46,17 @@ fn real_tables_have_pages_of_a_moderate_size() {
             incrowd_testing::skipped(format_args!("no {name} in the directory of data"));
             continue;
         }
-        let Pages { public, owner, holds } = pages(&path, quasi, sensitive, 10);
+        let Pages { public, owner, decision } = pages(&path, quasi, sensitive, 10);
         let owner = owner.unwrap();
-        assert!(holds, "{name}");
+        assert!(decision.holds(), "{name}");
         eprintln!("{name}: {} and {} bytes", public.len(), owner.len());
         assert!(public.len() < 2_000_000 && owner.len() < 2_000_000, "{name}");
-        // Group sizes, loss by column, one for each column, one band for each of the two attacks at least.
+        // Charts of group sizes, of the loss by column, of each column, and at least one band for
+        // each of the two attacks.
         let columns = quasi.len() + sensitive.len();
         assert!(charts(&public) >= columns + 3, "{name}: {}", charts(&public));
         assert!(charts(&owner) > columns, "{name}: {}", charts(&owner));
-        assert_eq!(public.contains("Which columns belong together"), columns > 1, "{name}");
+        assert_eq!(public.contains("Associations between columns"), columns > 1, "{name}");
     }
 }
 
@@ -59,8 +64,10 @@ fn real_tables_have_pages_of_a_moderate_size() {
 fn more_privacy_costs_more_on_adult() {
     let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
-    let mut job =
-        Job { input: Input { paths: vec![data.join("adult.csv.gz")], ..Input::default() }, ..Job::default() };
+    let mut job = Job {
+        input: Input { paths: vec![data.join("adult.csv.gz")], ..Input::default() },
+        ..Job::default()
+    };
     ["age", "education", "race", "sex"].iter().for_each(|name| job.set_role(name, RoleName::Quasi));
     job.set_role("occupation", RoleName::Sensitive);
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
@@ -80,13 +87,14 @@ fn more_privacy_costs_more_on_adult() {
             assert!(scores(less).metric("ncp") < scores(more).metric("ncp"));
         }
     }
-    // Diversity costs nothing less than no diversity, and makes guessing no easier.
+    // Diversity does not reduce the loss and does not make guessing easier.
     assert!(scores(3).metric("ncp") >= scores(0).metric("ncp"));
     assert!(scores(3).attribute <= scores(0).attribute);
     assert!(compared.choice.is_some_and(|i| compared.results[i].front));
-    // A sweep that is stopped before it begins has nothing, and says so.
+    // A sweep that is stopped before it begins has no results.
     let other = tempfile::tempdir().unwrap();
     let stopped =
-        compare(&CompareRequest { dir: other.path().to_owned(), ..request }, &Silent, &|| true).unwrap();
+        compare(&CompareRequest { dir: other.path().to_owned(), ..request }, &Silent, &|| true)
+            .unwrap();
     assert!(!stopped.complete() && stopped.choice.is_none());
 }

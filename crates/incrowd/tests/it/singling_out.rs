@@ -1,10 +1,12 @@
-//! Who is alone in what is published as it is, counted on the written text by code that knows nothing of codes and partitions.
+//! Unique records on unmodified columns, counted independently on the written text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use incrowd::job::{Job, parse};
-use incrowd::{Alone, AttackRequest, Fault, Judging, Silent, anonymize, anonymize_in_memory, attack};
+use incrowd::{
+    AttackRequest, Fault, Judging, Silent, UniqueRecords, anonymize, anonymize_in_memory, attack,
+};
 
 /// Visits: `tag` has few values, `code` many, `note` nearly one for each record.
 fn visits(dir: &Path, seed: u32, records: u32) -> Vec<BTreeMap<String, String>> {
@@ -41,13 +43,14 @@ fn visits(dir: &Path, seed: u32, records: u32) -> Vec<BTreeMap<String, String>> 
 
 fn job(dir: &Path, input: &str, columns: &str) -> Job {
     let text = format!(
-        "[input]\npath = 'visits.csv'\nmissing = []\n{input}\n[output]\npath = 'out.csv'\n[columns]\nage = 'quasi'\n{columns}\n\
+        "[input]\npath = 'visits.csv'\nmissing = []\n{input}\n[output]\npath = 'out.csv'\n\
+         [columns]\nage = 'quasi'\n{columns}\n\
          [[models]]\nname = 'k-anonymity'\nk = 3\n[algorithm]\nname = 'mondrian'\n"
     );
     parse("job.toml", &text, dir).unwrap_or_else(|e| panic!("{e}")).job
 }
 
-/// Who is alone on some columns: a person (or a record) with a combination that nobody else has.
+/// Counts the persons (or records) with a unique combination on some columns.
 fn alone(rows: &[BTreeMap<String, String>], by_person: bool, columns: &[&str]) -> u64 {
     let mut holders: BTreeMap<Vec<&str>, BTreeSet<String>> = BTreeMap::new();
     for (i, row) in rows.iter().enumerate() {
@@ -57,27 +60,38 @@ fn alone(rows: &[BTreeMap<String, String>], by_person: bool, columns: &[&str]) -
     holders.values().filter(|who| who.len() == 1).flatten().collect::<BTreeSet<_>>().len() as u64
 }
 
-fn check(found: &Alone, rows: &[BTreeMap<String, String>], by_person: bool, names: &[&str]) {
+fn check(
+    found: &UniqueRecords,
+    rows: &[BTreeMap<String, String>],
+    by_person: bool,
+    names: &[&str],
+) {
     let people: BTreeSet<&String> = rows.iter().map(|row| &row["who"]).collect();
     let of = if by_person { people.len() } else { rows.len() } as u64;
     assert_eq!((found.of, found.persons), (of, by_person));
-    let told: Vec<(&str, u64)> =
-        found.columns.iter().map(|own| (own.columns[0].as_str(), own.alone)).collect();
+    let reported: Vec<(&str, u64)> =
+        found.columns.iter().map(|own| (own.columns[0].as_str(), own.unique)).collect();
     let expected: Vec<(&str, u64)> =
         names.iter().map(|name| (*name, alone(rows, by_person, &[name]))).collect();
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert_eq!(found.together, (names.len() > 1).then(|| alone(rows, by_person, names)));
-    // Every set of two and three that is minimal and shows 5 % alone, and no other.
+    // Exactly the minimal sets of two and three columns on which at least 5 % are unique.
     let many = |set: &[&str]| {
         let n = alone(rows, by_person, set);
         n > 0 && 20 * n >= of
     };
     let mut sets = Vec::new();
     for bits in 1u32..1 << names.len() {
-        let set: Vec<&str> = (0..names.len()).filter(|c| bits & (1 << c) != 0).map(|c| names[c]).collect();
+        let set: Vec<&str> =
+            (0..names.len()).filter(|c| bits & (1 << c) != 0).map(|c| names[c]).collect();
         let smaller = (1u32..bits).filter(|part| part & bits == *part);
         let minimal = smaller.into_iter().all(|part| {
-            !many(&(0..names.len()).filter(|c| part & (1 << c) != 0).map(|c| names[c]).collect::<Vec<_>>())
+            !many(
+                &(0..names.len())
+                    .filter(|c| part & (1 << c) != 0)
+                    .map(|c| names[c])
+                    .collect::<Vec<_>>(),
+            )
         });
         if (2..=3).contains(&set.len()) && many(&set) && minimal {
             sets.push((
@@ -86,20 +100,21 @@ fn check(found: &Alone, rows: &[BTreeMap<String, String>], by_person: bool, name
             ));
         }
     }
-    let mut told: Vec<_> = found.sets.iter().map(|own| (own.columns.clone(), own.alone)).collect();
+    let mut reported: Vec<_> =
+        found.sets.iter().map(|own| (own.columns.clone(), own.unique)).collect();
     sets.sort();
-    told.sort();
-    assert_eq!(told, sets);
+    reported.sort();
+    assert_eq!(reported, sets);
 }
 
 #[test]
-fn the_numbers_are_those_of_counting_by_hand_in_files_and_in_memory() {
+fn the_counts_agree_with_counting_by_hand_in_files_and_in_memory() {
     for seed in 1..=12u32 {
         let dir = tempfile::tempdir().unwrap();
         let rows = visits(dir.path(), seed, 20 + 17 * seed);
         for (input, by_person) in [("", false), ("person = 'who'", true)] {
-            let columns =
-                "disease = 'sensitive'\ntag = 'passthrough'\ncode = 'sensitive'\nnote = 'sensitive'";
+            let columns = "disease = 'sensitive'\ntag = 'passthrough'\ncode = 'sensitive'\n\
+                           note = 'sensitive'";
             let asked = job(dir.path(), input, columns);
             let names = ["disease", "tag", "code", "note"];
             let report = anonymize(&asked, &Silent).unwrap();
@@ -107,9 +122,14 @@ fn the_numbers_are_those_of_counting_by_hand_in_files_and_in_memory() {
             let released = anonymize_in_memory(&asked, &Silent).unwrap();
             check(released.report.alone.as_ref().unwrap(), &rows, by_person, &names);
             let mut typed = asked.clone();
-            typed.output.as_mut().unwrap().path = dir.path().join("out.parquet");
-            check(anonymize(&typed, &Silent).unwrap().alone.as_ref().unwrap(), &rows, by_person, &names);
-            // What nobody else can know is left out.
+            typed.output.as_mut().unwrap().path = dir.path().join("typed.parquet");
+            check(
+                anonymize(&typed, &Silent).unwrap().alone.as_ref().unwrap(),
+                &rows,
+                by_person,
+                &names,
+            );
+            // Unlinkable columns are excluded.
             let report = anonymize(&asked.unlinkable(["code", "note"]), &Silent).unwrap();
             check(report.alone.as_ref().unwrap(), &rows, by_person, &names[..2]);
         }
@@ -118,10 +138,12 @@ fn the_numbers_are_those_of_counting_by_hand_in_files_and_in_memory() {
     }
 }
 
-/// `own` is in so many records a value of its own, the rest share one.
+/// Returns a table whose column `own` has this number of unique values; the other records share
+/// one.
 fn table(dir: &Path, own: u32, of: u32) {
-    let line =
-        |i: u32| format!("{},p{i},{}\n", 20 + i, if i < own { format!("x{i}") } else { "same".to_owned() });
+    let line = |i: u32| {
+        format!("{},p{i},{}\n", 20 + i, if i < own { format!("x{i}") } else { "same".to_owned() })
+    };
     std::fs::write(
         dir.join("visits.csv"),
         format!("age,who,note\n{}", (0..of).map(line).collect::<String>()),
@@ -130,37 +152,42 @@ fn table(dir: &Path, own: u32, of: u32) {
 }
 
 #[test]
-fn more_than_half_alone_in_a_column_passed_through_is_refused() {
+fn a_passthrough_column_on_which_more_than_half_are_unique_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let passed = job(dir.path(), "", "note = 'passthrough'");
     table(dir.path(), 10, 20);
     let report = anonymize(&passed, &Silent).unwrap();
-    let said = report.warnings.join("\n");
-    assert!(said.contains("note 10") && said.contains("finds the record"), "{said}");
+    let printed = report.warnings.join("\n");
+    assert!(printed.contains("note 10") && printed.contains("finds the record"), "{printed}");
     table(dir.path(), 11, 20);
     std::fs::remove_file(dir.path().join("out.csv")).unwrap();
     std::fs::remove_file(dir.path().join("out.release.json")).unwrap();
     for by_person in ["", "person = 'who'"] {
-        let error = anonymize(&job(dir.path(), by_person, "note = 'passthrough'"), &Silent).unwrap_err();
+        let error =
+            anonymize(&job(dir.path(), by_person, "note = 'passthrough'"), &Silent).unwrap_err();
         assert_eq!((error.fault(), error.key()), (Fault::Job, Some("columns.note")));
         let text = error.to_string();
-        assert!(text.contains("column `note`") && text.contains("11 of 20 records are alone"), "{text}");
+        assert!(
+            text.contains("column `note`") && text.contains("11 of 20 records are unique"),
+            "{text}"
+        );
         assert!(!text.contains("x1") && error.advice().unwrap().contains("linkable = false"));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left");
     }
-    // Said to be known to nobody, or sensitive, it is published.
+    // Declared unlinkable, or as a sensitive column, it is published.
     let report = anonymize(&passed.unlinkable(["note"]), &Silent).unwrap();
     assert!(
-        report.alone.is_none() && report.manifest.job.columns.get("note").unwrap().linkable == Some(false)
+        report.alone.is_none()
+            && report.manifest.job.columns.get("note").unwrap().linkable == Some(false)
     );
     let report = anonymize(&job(dir.path(), "", "note = 'sensitive'"), &Silent).unwrap();
     assert!(report.warnings.iter().any(|warning| warning.contains("note 11")));
 }
 
 #[test]
-fn records_of_one_person_do_not_hide_her() {
+fn several_records_do_not_hide_a_unique_person() {
     let dir = tempfile::tempdir().unwrap();
-    // Every patient comes twice with a note of her own: no record is alone, every person is.
+    // Every patient has two records with her own note: no record is unique, every person is.
     let line = |i: u32| format!("{},p{},n{}\n", 20 + i % 7, i / 2, i / 2);
     std::fs::write(
         dir.path().join("visits.csv"),
@@ -168,13 +195,14 @@ fn records_of_one_person_do_not_hide_her() {
     )
     .unwrap();
     let by_records = anonymize(&job(dir.path(), "", "note = 'passthrough'"), &Silent).unwrap();
-    assert_eq!(by_records.alone.unwrap().columns[0].alone, 0);
-    let error = anonymize(&job(dir.path(), "person = 'who'", "note = 'passthrough'"), &Silent).unwrap_err();
-    assert!(error.to_string().contains("20 of 20 persons are alone"), "{error}");
+    assert_eq!(by_records.alone.unwrap().columns[0].unique, 0);
+    let error =
+        anonymize(&job(dir.path(), "person = 'who'", "note = 'passthrough'"), &Silent).unwrap_err();
+    assert!(error.to_string().contains("20 of 20 persons are unique"), "{error}");
 }
 
 #[test]
-fn two_tables_and_withheld_records_are_asked_too() {
+fn two_tables_and_suppressed_records_are_examined_too() {
     let dir = tempfile::tempdir().unwrap();
     let disease = |i: u32| if i < 3 { format!("rare{i}") } else { format!("d{}", i % 5) };
     let line = |i: u32| format!("p{i},{},{}\n", 20 + i, disease(i));
@@ -189,25 +217,33 @@ fn two_tables_and_withheld_records_are_asked_too() {
         format!("who,age\n{}", (30..80).map(line).collect::<String>()),
     )
     .unwrap();
-    let base = "[input]\npath = 'visits.csv'\n[output]\npath = 'out.csv'\n[columns]\nage = 'quasi'\ndisease = 'sensitive'\n\
+    let base = "[input]\npath = 'visits.csv'\n[output]\npath = 'out.csv'\n\
+                [columns]\nage = 'quasi'\ndisease = 'sensitive'\n\
                 who = 'identifier'\n";
     let key = "[suppression]\nname = 'r-suppression'\nl = 3\nseed = 5\n";
     for more in [
-        "[algorithm]\nname = 'anatomy'\nl = 3\n[suppression]\nname = 'r-suppression'\nl = 3\nseed = 5\n"
+        "[algorithm]\nname = 'anatomy'\nl = 3\n[suppression]\nname = 'r-suppression'\nl = 3\n\
+         seed = 5\n"
             .to_owned(),
-        "[[models]]\nname = 'k-anonymity'\nk = 3\n[external]\npath = 'voters.csv'\nid = 'who'\n".to_owned(),
+        "[[models]]\nname = 'k-anonymity'\nk = 3\n[external]\npath = 'voters.csv'\n\
+         id = 'who'\n"
+            .to_owned(),
         format!("[[models]]\nname = 'k-anonymity'\nk = 3\n[algorithm]\nname = 'mondrian'\n{key}"),
         "[[models]]\nname = 'k-anonymity'\nk = 3\n[algorithm]\nname = 'mondrian'\n".to_owned(),
     ] {
-        let asked =
-            parse("job.toml", &format!("{base}{more}"), dir.path()).unwrap_or_else(|e| panic!("{e}")).job;
+        let asked = parse("job.toml", &format!("{base}{more}"), dir.path())
+            .unwrap_or_else(|e| panic!("{e}"))
+            .job;
         let report = anonymize(&asked, &Silent).unwrap_or_else(|e| panic!("{more}: {e}"));
         let found = report.alone.unwrap_or_else(|| panic!("{more}"));
-        assert_eq!((found.columns[0].alone, found.columns[0].columns[0].as_str()), (3, "disease"), "{more}");
+        let first = &found.columns[0];
+        assert_eq!((first.unique, first.columns[0].as_str()), (3, "disease"), "{more}");
         assert!(found.singles_out());
-        // The attack on what lies there says the same.
-        let request = AttackRequest { only: vec!["singling-out".into()], ..AttackRequest::default() };
-        let attacked = attack(&Judging::new(dir.path().join("out.csv")), &request, &Silent).unwrap();
+        // The attack on the published tables gives the same counts.
+        let only = vec!["singling-out".into()];
+        let request = AttackRequest { only, ..AttackRequest::default() };
+        let judging = Judging::new(dir.path().join("out.csv"));
+        let attacked = attack(&judging, &request, &Silent).unwrap();
         assert_eq!(attacked.attacked.len(), 1, "{more}");
         assert_eq!(
             (attacked.attacked[0].finding.at_risk, attacked.attacked[0].finding.of),
@@ -219,17 +255,20 @@ fn two_tables_and_withheld_records_are_asked_too() {
 }
 
 #[test]
-fn the_attack_counts_as_the_making_did() {
+fn the_attack_and_the_release_give_the_same_counts() {
     let dir = tempfile::tempdir().unwrap();
     let rows = visits(dir.path(), 99, 120);
-    let columns = "disease = 'sensitive'\ntag = 'passthrough'\ncode = 'sensitive'\nnote = 'sensitive'";
+    let columns =
+        "disease = 'sensitive'\ntag = 'passthrough'\ncode = 'sensitive'\nnote = 'sensitive'";
     for (input, by_person) in [("", false), ("person = 'who'", true)] {
         let asked = job(dir.path(), input, columns);
         anonymize(&asked, &Silent).unwrap();
-        let request = AttackRequest { only: vec!["singling-out".into()], ..AttackRequest::default() };
-        let judging = if by_person { Judging::of(&asked) } else { Judging::new(dir.path().join("out.csv")) };
+        let request =
+            AttackRequest { only: vec!["singling-out".into()], ..AttackRequest::default() };
+        let judging =
+            if by_person { Judging::of(&asked) } else { Judging::new(dir.path().join("out.csv")) };
         let report = attack(&judging, &request, &Silent).unwrap();
-        // Which record of a person has which tag is not known afterwards: records are counted, and it is said.
+        // The tags of a person's records are unknown afterwards: records are counted, with a note.
         for attacked in &report.attacked {
             let finding = &attacked.finding;
             let title = finding.column.as_deref().unwrap();
@@ -242,10 +281,14 @@ fn the_attack_counts_as_the_making_did() {
             assert_eq!((finding.of, finding.people, finding.owner_only), (120, "records", false));
         }
         let notes: Vec<&String> = report.attacked.iter().flat_map(|a| &a.finding.notes).collect();
-        assert_eq!(notes.iter().any(|note| note.contains("records are counted")), by_person, "{notes:?}");
+        assert_eq!(
+            notes.iter().any(|note| note.contains("records are counted")),
+            by_person,
+            "{notes:?}"
+        );
         assert!(report.attacked.len() > 4);
     }
-    // With sensitive columns alone the persons are known.
+    // With sensitive columns only, the persons are known.
     let asked = job(dir.path(), "person = 'who'", "disease = 'sensitive'\ncode = 'sensitive'");
     anonymize(&asked, &Silent).unwrap();
     let request = AttackRequest { only: vec!["singling-out".into()], ..AttackRequest::default() };
@@ -253,8 +296,11 @@ fn the_attack_counts_as_the_making_did() {
     for attacked in &report.attacked {
         let finding = &attacked.finding;
         let title = finding.column.as_deref().unwrap();
-        let names: Vec<&str> =
-            if title.starts_with("all") { vec!["disease", "code"] } else { title.split(" + ").collect() };
+        let names: Vec<&str> = if title.starts_with("all") {
+            vec!["disease", "code"]
+        } else {
+            title.split(" + ").collect()
+        };
         assert_eq!(finding.at_risk, alone(&rows, true, &names), "{title}");
         assert!(
             finding.owner_only && finding.people == "persons",

@@ -1,4 +1,5 @@
-//! The suppression step before every algorithm, on made-up and real tables, and what is noticed when something is wrong.
+//! The suppression step before every algorithm, on generated and real tables, and the detection of
+//! errors.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +14,8 @@ use incrowd_testing::{data, or_skip};
 use crate::release::read;
 
 fn step(name: &str, l: i64, on: &str) -> SuppressionJob {
-    let mut params = vec![("l".to_owned(), Value::Integer(l)), ("on".to_owned(), Value::Word(on.to_owned()))];
+    let mut params =
+        vec![("l".to_owned(), Value::Integer(l)), ("on".to_owned(), Value::Word(on.to_owned()))];
     if name == "unsafe-d" {
         params.push(("force".to_owned(), Value::Flag(true)));
     }
@@ -37,9 +39,9 @@ fn counts(path: &Path, column: &str) -> BTreeMap<String, u64> {
     counts
 }
 
-/// Every algorithm × every way to withhold × star or not, on a table with a dominant value.
+/// Every algorithm × every suppression method × star or not, on a table with a dominant value.
 #[test]
-fn every_algorithm_takes_what_every_suppression_leaves() {
+fn every_algorithm_works_after_every_suppression_method() {
     let dir = tempfile::tempdir().unwrap();
     let mut csv = Vec::new();
     Synth::new(Table::Census, 600, 11).write_csv(&mut csv).unwrap();
@@ -53,7 +55,7 @@ fn every_algorithm_takes_what_every_suppression_leaves() {
                 let mut job = job(dir.path(), "people.csv", &["age", "sex", "country"], "disease");
                 job.algorithm.name = algorithm.name.to_owned();
                 job.suppression = Some(step(card.name, l, "disease"));
-                job.promise("k-anonymity", [("k", Value::Integer(4))]);
+                job.add_model("k-anonymity", [("k", Value::Integer(4))]);
                 if way == Suppressed::Star {
                     (job.algorithm.suppression_limit, job.algorithm.suppressed) = (0.02, way);
                 }
@@ -61,27 +63,31 @@ fn every_algorithm_takes_what_every_suppression_leaves() {
                     .unwrap_or_else(|e| panic!("{} {}: {e}", algorithm.name, card.name));
                 let step = report.suppression.as_ref().unwrap();
                 assert!(
-                    step.checks.holds() && step.withheld > 0,
+                    step.checks.holds() && step.suppressed > 0,
                     "{} {}: {step:?}",
                     algorithm.name,
                     card.name
                 );
                 let records = report.records;
-                assert_eq!(records.read, records.published + records.suppressed + records.dropped_missing);
+                assert_eq!(
+                    records.read,
+                    records.published + records.suppressed + records.dropped_missing
+                );
                 let after = counts(&dir.path().join("out.csv"), "disease");
                 let published: u64 = after.values().sum();
                 assert!(after.values().all(|n| n * l as u64 <= published));
                 assert!(after.iter().all(|(value, n)| *n <= before[value]));
-                withheld += step.withheld;
+                withheld += step.suppressed;
             }
         }
     }
     assert!(withheld > 0);
 }
 
-/// Two spellings of one number are one value, and categories are values where nothing else is published.
+/// Two spellings of one number are one value, and categories are values if only these are
+/// published.
 #[test]
-fn values_are_what_readers_take_for_one() {
+fn spellings_and_categories_are_counted_as_one_value() {
     let dir = tempfile::tempdir().unwrap();
     let mut text = "age,pay\n".to_owned();
     for (pay, records) in [("1", 20), ("1.0", 20), ("2", 12), ("3", 12), ("4", 12)] {
@@ -92,16 +98,17 @@ fn values_are_what_readers_take_for_one() {
     job.suppression = Some(step("safe-d", 3, "pay"));
     let report = anonymize(&job, &Silent).unwrap();
     let step = report.suppression.unwrap();
-    assert_eq!((step.values, step.violating, step.withheld), (4, 1, 28));
+    assert_eq!((step.values, step.violating, step.suppressed), (4, 1, 28));
     let after = counts(&dir.path().join("out.csv"), "pay");
     assert_eq!(after.get("1").unwrap_or(&0) + after.get("1.0").unwrap_or(&0), 12);
 }
 
-/// Nothing of what was withheld shows in the cells: not the ends of a range, not a value of a set.
+/// Suppressed records do not influence the cells: neither the bounds of a range nor the values of a
+/// set.
 #[test]
-fn what_is_withheld_leaves_no_trace() {
+fn suppressed_records_leave_no_trace() {
     let dir = tempfile::tempdir().unwrap();
-    // Everybody with the flu has an age of their own.
+    // Everybody with the flu has a unique age.
     let mut text = "age,disease\n".to_owned();
     (0..60).for_each(|i| text += &format!("{},flu\n", 100 + i));
     for disease in ["cold", "gout", "hiv"] {
@@ -114,30 +121,32 @@ fn what_is_withheld_leaves_no_trace() {
     let table = read(&dir.path().join("out.csv"));
     assert_eq!(table.rows.len(), 40);
     let age = table.column("age");
-    let cells: std::collections::BTreeSet<&String> = table.rows.iter().map(|row| &row[age]).collect();
-    // Ten of sixty ages are left; the range ends at one of them, and repeats end there too.
+    let cells: std::collections::BTreeSet<&String> =
+        table.rows.iter().map(|row| &row[age]).collect();
+    // Ten of sixty ages remain; the range ends at one of them, and repeated runs end there too.
     let first: Vec<String> = cells.iter().map(|cell| (*cell).clone()).collect();
     anonymize(&job, &Silent).unwrap();
     let table = read(&dir.path().join("out.csv"));
-    let again: std::collections::BTreeSet<&String> = table.rows.iter().map(|row| &row[age]).collect();
+    let again: std::collections::BTreeSet<&String> =
+        table.rows.iter().map(|row| &row[age]).collect();
     assert_eq!(first, again.into_iter().cloned().collect::<Vec<_>>());
     assert!(first.iter().all(|cell| !cell.contains("159") || !cell.contains("100")), "{first:?}");
 }
 
 /// A sample of a real table: occupation with l = 6.
 #[test]
-fn a_small_sample_of_adult_is_skewed_and_published_all_the_same() {
+fn a_small_sample_of_adult_is_skewed_and_published() {
     let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let mut job = job(dir.path(), "x", &["age", "sex", "race"], "occupation");
     job.input.paths = vec![data.join("adult.csv.gz")];
     job.suppression = Some(step("r-suppression", 6, "occupation"));
     let whole = anonymize(&job, &Silent).unwrap().suppression.unwrap();
-    assert_eq!((whole.used, whole.withheld), (None, 0), "the whole table is eligible");
-    // l = 8 is more than the most frequent occupation allows.
+    assert_eq!((whole.used, whole.suppressed), (None, 0), "the whole table is eligible");
+    // l = 8 is infeasible for the most frequent occupation.
     job.suppression = Some(step("r-suppression", 8, "occupation"));
     let step = anonymize(&job, &Silent).unwrap().suppression.unwrap();
-    assert!(step.used.is_some() && step.withheld > 0 && step.checks.holds());
+    assert!(step.used.is_some() && step.suppressed > 0 && step.checks.holds());
     assert!(step.adversary.iter().any(|guess| guess.prior == "flat" && !guess.exact));
     assert!(verify(&incrowd::Judging::new(dir.path().join("out.csv")), &Silent).unwrap().holds());
 }

@@ -1,4 +1,5 @@
-//! Suppression: never more than the limit, and whatever is published keeps every promise, the starred records too.
+//! Suppression: never more than the limit, and the release satisfies every model, including the
+//! starred records.
 
 use std::path::Path;
 
@@ -7,15 +8,17 @@ use incrowd::{Report, Silent, Value, anonymize};
 
 use crate::release::{Table, read};
 
-/// A column with a tree, another that is the same for everybody, and a sensitive one.
+/// A column with a tree, a constant column, and a sensitive one.
 fn job(dir: &Path, rows: &[(&str, &str, u64)], limit: f64, way: Suppressed) -> Job {
     let mut table = "place,planet,disease\n".to_owned();
     for (place, disease, records) in rows {
         table += &format!("{place},Earth,{disease}\n").repeat(*records as usize);
     }
     std::fs::write(dir.join("in.csv"), table).unwrap();
-    let text = "[input]\npath = 'in.csv'\n[output]\npath = 'out.csv'\n[columns]\nplanet = 'quasi'\ndisease = 'sensitive'\n\
-                place = { role = 'quasi', hierarchy = { tree = { N = ['a', 'b', 'c', 'd'], S = ['e', 'f'] } } }\n\
+    let text = "[input]\npath = 'in.csv'\n[output]\npath = 'out.csv'\n\
+                [columns]\nplanet = 'quasi'\ndisease = 'sensitive'\n\
+                place = { role = 'quasi', hierarchy = { tree = { \
+                N = ['a', 'b', 'c', 'd'], S = ['e', 'f'] } } }\n\
                 [algorithm]\nname = 'mondrian'\n";
     let mut job = parse("job.toml", text, dir).unwrap_or_else(|e| panic!("{e}")).job;
     (job.algorithm.suppression_limit, job.algorithm.suppressed) = (limit, way);
@@ -43,11 +46,11 @@ const FEW: &[(&str, &str, u64)] = &[
 ];
 
 fn k(job: &mut Job, k: i64) {
-    job.promise("k-anonymity", [("k", Value::Integer(k))]);
+    job.add_model("k-anonymity", [("k", Value::Integer(k))]);
 }
 
 #[test]
-fn what_is_suppressed_is_absent_or_starred() {
+fn suppressed_records_are_absent_or_starred() {
     let dir = tempfile::tempdir().unwrap();
     for way in [Suppressed::Absent, Suppressed::Star] {
         let mut job = job(dir.path(), FEW, 0.1, way);
@@ -61,25 +64,27 @@ fn what_is_suppressed_is_absent_or_starred() {
     }
 }
 
-/// Whoever is in no other group is known to be among the starred, so those keep the promise too or nothing is starred.
+/// A person in no other group is known to be among the starred records, so these must satisfy the
+/// model too, or nothing is starred.
 #[test]
-fn too_few_to_star_are_not_starred() {
+fn too_few_records_are_not_starred() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = job(dir.path(), FEW, 0.1, Suppressed::Star);
     k(&mut job, 6);
     let (report, table) = release(&job, dir.path());
     assert_eq!((report.records.suppressed, starred(&table)), (0, 0));
-    // With room for it, the smallest group joins them.
+    // If the limit allows, the smallest group joins them.
     job.algorithm.suppression_limit = 0.4;
     let (report, table) = release(&job, dir.path());
     assert_eq!((report.records.suppressed, starred(&table)), (35, 35));
 }
 
 #[test]
-fn the_limit_is_the_decimal_that_was_typed() {
+fn the_limit_is_an_exact_decimal() {
     let dir = tempfile::tempdir().unwrap();
     for (limit, suppressed) in [(0.03, 3), (0.029, 0), (0.0, 0), (1.0, 3)] {
-        let mut job = job(dir.path(), &[("a", "flu", 97), ("b", "flu", 3)], limit, Suppressed::Absent);
+        let mut job =
+            job(dir.path(), &[("a", "flu", 97), ("b", "flu", 3)], limit, Suppressed::Absent);
         k(&mut job, 4);
         assert_eq!(release(&job, dir.path()).0.records.suppressed, suppressed, "{limit}");
     }
@@ -89,9 +94,9 @@ fn the_limit_is_the_decimal_that_was_typed() {
     assert_eq!(release(&job, dir.path()).0.records.suppressed, 29);
 }
 
-/// Leaving records out moves the distribution the groups are compared with, and that of the release is what counts.
+/// Suppression changes the overall distribution. Groups are compared with that of the release.
 #[test]
-fn promises_about_shares_are_kept_of_what_is_published() {
+fn models_about_shares_hold_for_the_published_records() {
     let dir = tempfile::tempdir().unwrap();
     let rows: &[(&str, &str, u64)] = &[
         ("a", "flu", 20),
@@ -106,7 +111,7 @@ fn promises_about_shares_are_kept_of_what_is_published() {
     ];
     for way in [Suppressed::Absent, Suppressed::Star] {
         let mut job = job(dir.path(), rows, 0.1, way);
-        job.promise("t-closeness", [("t", Value::Real(0.08))]);
+        job.add_model("t-closeness", [("t", Value::Real(0.08))]);
         let (report, table) = release(&job, dir.path());
         let judged = &report.verification.judgements[0];
         assert!(judged.holds && report.records.suppressed <= 16);
@@ -119,25 +124,30 @@ fn promises_about_shares_are_kept_of_what_is_published() {
     }
 }
 
-/// The only record of a value leaves: the promise about that value says nothing of the release, and the release stands.
+/// The only record of a value is suppressed: the model about that value does not apply to the
+/// release, which is published.
 #[test]
-fn a_named_value_may_leave_with_its_last_record() {
+fn a_named_value_may_disappear_with_its_last_record() {
     let dir = tempfile::tempdir().unwrap();
     let rows = [("a", "flu", 30), ("b", "cold", 30), ("c", "HIV", 1)];
     let mut job = job(dir.path(), &rows, 0.05, Suppressed::Absent);
     k(&mut job, 3);
     let values = Value::Words(vec!["HIV".to_owned()]);
-    job.promise(
+    job.add_model(
         "alpha-k-anonymity",
         [("alpha", Value::Real(0.1)), ("k", Value::Integer(1)), ("values", values)],
     );
     let (report, table) = release(&job, dir.path());
     assert_eq!((report.records.suppressed, table.rows.len()), (1, 60));
-    // Nor does the manifest's promise about it fail.
-    assert!(incrowd::verify(&incrowd::Judging::new(dir.path().join("out.csv")), &Silent).unwrap().holds());
+    // The manifest's model about it does not fail either.
+    assert!(
+        incrowd::verify(&incrowd::Judging::new(dir.path().join("out.csv")), &Silent)
+            .unwrap()
+            .holds()
+    );
 }
 
-/// The ranks of an ordered column are those of the values that are left.
+/// The ranks of an ordered column are those of the remaining values.
 #[test]
 fn an_ordered_column_may_lose_a_value() {
     let dir = tempfile::tempdir().unwrap();
@@ -153,7 +163,10 @@ fn an_ordered_column_may_lose_a_value() {
     let mut lost = 0;
     for t in [0.02, 0.04, 0.05, 0.1] {
         let mut job = job(dir.path(), rows, 0.05, Suppressed::Absent);
-        job.promise("t-closeness", [("t", Value::Real(t)), ("distance", Value::Word("ordered".to_owned()))]);
+        job.add_model(
+            "t-closeness",
+            [("t", Value::Real(t)), ("distance", Value::Word("ordered".to_owned()))],
+        );
         let (report, _) = release(&job, dir.path());
         assert!(report.verification.holds(), "{t}");
         lost += report.records.suppressed;

@@ -1,5 +1,5 @@
-//! Tables as people have them: dates in every order, codes, classifications, columns that follow from one another, and bounds
-//! that hold on the published bytes.
+//! Realistic tables: dates in every order, codes, classifications, columns that are functions of
+//! others, and bounds that hold on the published bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -26,9 +26,10 @@ fn job(text: &str, dir: &Path) -> Job {
     parse("job.toml", text, dir).unwrap_or_else(|e| panic!("{e}\n{text}")).job
 }
 
-/// Makes the release of a job, verifies it anew, and gives its cells by column.
+/// Makes the release of a job, verifies it, and returns its cells by column.
 fn released(text: &str, dir: &Path) -> (Report, Vec<String>) {
-    let job = job(text, dir);
+    let mut job = job(text, dir);
+    job.output.iter_mut().for_each(|output| output.replace = true);
     let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(verify(&Judging::of(&job), &Silent).unwrap().holds());
     let mut reader = csv::Reader::from_path(&report.tables[0]).unwrap();
@@ -36,7 +37,8 @@ fn released(text: &str, dir: &Path) -> (Report, Vec<String>) {
     (report, cells)
 }
 
-/// 60 days of the year 1972 as they are written elsewhere, each one in both months that a swap would make of it, if it can.
+/// Returns 60 days of the year 1972 in a format, each also with day and month swapped if that is a
+/// date.
 fn days(written: impl Fn(u32, u32) -> String) -> String {
     let rows = (0..60u32).map(|i| (1 + i % 28, 1 + i % 12));
     rows.map(|(day, month)| format!("{},x\n", written(day, month))).collect()
@@ -66,7 +68,7 @@ fn dates_in_every_order_are_generalized_as_dates() {
         assert!(cells.iter().all(|cell| cell.starts_with("1972")), "{what}");
         releases.push((what, cells));
     }
-    // They are the same days, so they are published alike.
+    // These are the same days, so they are published in the same form.
     for (what, cells) in &releases[1..] {
         assert_eq!(*cells, releases[0].1, "{what}");
     }
@@ -75,19 +77,22 @@ fn dates_in_every_order_are_generalized_as_dates() {
 #[test]
 fn dates_without_a_hierarchy_are_ranges_of_dates() {
     let (dir, _) = table(&format!("born,x\n{}", days(|d, m| format!("{d:02}.{m:02}.1972"))));
-    let text = "[input]\npath = \"t.csv\"\n[output]\npath = \"o.csv\"\n[columns]\nborn = \"quasi\"\nx = \"drop\"\n\
+    let text = "[input]\npath = \"t.csv\"\n[output]\npath = \"o.csv\"\n\
+                [columns]\nborn = \"quasi\"\nx = \"drop\"\n\
                 [[models]]\nname = \"k-anonymity\"\nk = 3\n";
     let (_, cells) = released(text, dir.path());
     assert!(cells.iter().all(|cell| cell.contains("1972-") && !cell.contains('.')), "{cells:?}");
 }
 
 #[test]
-fn an_order_that_nothing_tells_must_be_stated() {
-    let rows: String = (0..40).map(|i| format!("{:02}/{:02}/1972\n", 1 + i % 12, 1 + i % 11)).collect();
+fn an_ambiguous_order_must_be_stated() {
+    let rows: String =
+        (0..40).map(|i| format!("{:02}/{:02}/1972\n", 1 + i % 12, 1 + i % 11)).collect();
     let (dir, path) = table(&format!("born\n{rows}"));
     let text = |more: &str| {
         format!(
-            "[input]\npath = \"t.csv\"\n[output]\npath = \"o.csv\"\n[columns]\nborn = {{ role = \"quasi\"{more} }}\n\
+            "[input]\npath = \"t.csv\"\n[output]\npath = \"o.csv\"\n\
+             [columns]\nborn = {{ role = \"quasi\"{more} }}\n\
              [[models]]\nname = \"k-anonymity\"\nk = 2\n"
         )
     };
@@ -97,7 +102,8 @@ fn an_order_that_nothing_tells_must_be_stated() {
     released(&text(", format = \"MM/DD/YYYY\""), dir.path());
     let drafted = drafted(&path, None);
     assert!(
-        drafted.contains("format = \"DD/MM/YYYY\"") && drafted.contains("LOOK: its dates can be read as"),
+        drafted.contains("format = \"DD/MM/YYYY\"")
+            && drafted.contains("LOOK: its dates can be read as"),
         "{drafted}"
     );
     released(&drafted, dir.path());
@@ -127,36 +133,41 @@ fn codes_are_categories_and_bands_are_intervals() {
 }
 
 #[test]
-fn a_classification_needs_no_file_and_tells_what_does_not_fit() {
+fn a_classification_needs_no_file_and_warns_about_other_values() {
     let codes = ["E11.9", "E11.0", "E10.1", "I10", "I21.9", "J45.0", "fall"];
     let rows: String = (0..140).map(|i| format!("{},x\n", codes[i % 7])).collect();
     let (dir, _) = table(&format!("diagnosis,x\n{rows}"));
     let text = "[input]\npath = \"t.csv\"\n[output]\npath = \"o.csv\"\n[columns]\n\
-                diagnosis = { role = \"quasi\", hierarchy = \"icd10\", min_level = 1 }\nx = \"drop\"\n\
+                diagnosis = { role = \"quasi\", hierarchy = \"icd10\", min_level = 1 }\n\
+                x = \"drop\"\n\
                 [[models]]\nname = \"k-anonymity\"\nk = 5\n";
     let (report, cells) = released(text, dir.path());
-    let told = "column `diagnosis`: 1 value is not in the classification `icd10`, and can only be published as it is or as `*`";
-    assert_eq!(report.warnings, [told]);
+    let warning = "column `diagnosis`: 1 value is not in the classification `icd10`, \
+                   and can only be published unchanged or as `*`";
+    assert_eq!(report.warnings, [warning]);
     assert!(cells.iter().all(|cell| !codes.contains(&cell.as_str())), "{cells:?}");
     assert!(cells.iter().any(|cell| cell == "E11.-"));
 }
 
 #[test]
-fn columns_that_follow_become_a_hierarchy() {
+fn columns_that_are_functions_of_another_become_its_hierarchy() {
     let rows: String = (0..720)
         .map(|i| format!("m{:02},d{},r{},{}\n", i % 24, i % 24 / 4, i % 24 / 12, 20 + i % 7))
         .collect();
     let (dir, path) = table(&format!("municipality,district,region,age\n{rows}"));
     let text = drafted(&path, None);
-    let line = "municipality = { role = \"quasi\", hierarchy = { columns = [\"district\", \"region\"] } }";
+    let line =
+        "municipality = { role = \"quasi\", hierarchy = { columns = [\"district\", \"region\"] } }";
     assert!(
-        text.contains(line) && text.contains("district = \"drop\"") && text.contains("region = \"drop\""),
+        text.contains(line)
+            && text.contains("district = \"drop\"")
+            && text.contains("region = \"drop\""),
         "{text}"
     );
     let coarse = text.replace("k = 3", "k = 40");
     let (_, cells) = released(&coarse, dir.path());
     assert!(cells.iter().any(|cell| cell.starts_with('d') || cell.starts_with('r')), "{cells:?}");
-    // A town in two districts is no tree.
+    // A town in two districts makes no tree.
     let torn = std::fs::read_to_string(&path).unwrap() + "m00,d5,r1,33\n";
     std::fs::write(&path, torn).unwrap();
     let refused = anonymize(&job(&coarse, dir.path()), &Silent).unwrap_err();
@@ -184,16 +195,22 @@ fn bounds_hold_on_the_published_bytes() {
                  [[models]]\nname = \"k-anonymity\"\nk = 2\n[algorithm]\nname = \"{algorithm}\"\n"
             );
             let job = job(&text, dir.path());
-            let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{algorithm} {age}: {e}"));
+            let report =
+                anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{algorithm} {age}: {e}"));
             let mut reader = csv::Reader::from_path(&report.tables[0]).unwrap();
             for record in reader.records() {
                 let record = record.unwrap();
-                let numbers =
-                    record[0].split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
+                let numbers = record[0]
+                    .split(|c: char| !c.is_ascii_digit())
+                    .filter_map(|n| n.parse::<u32>().ok());
                 let most = numbers.clone().max().unwrap_or(0);
                 assert!(most < 90 || &record[0] == ">=90", "{algorithm} {age}: {}", &record[0]);
                 assert!(numbers.min().unwrap_or(17) >= 16, "{algorithm} {age}: {}", &record[0]);
-                assert!(record[1].ends_with("**") || &record[1] == "*", "{algorithm}: {}", &record[1]);
+                assert!(
+                    record[1].ends_with("**") || &record[1] == "*",
+                    "{algorithm}: {}",
+                    &record[1]
+                );
             }
             assert!(verify(&Judging::of(&job), &Silent).unwrap().holds());
         }
@@ -201,10 +218,11 @@ fn bounds_hold_on_the_published_bytes() {
 }
 
 #[test]
-fn a_release_that_breaks_a_bound_is_found_out() {
+fn a_release_that_violates_a_bound_is_detected() {
     let rows: String = (0..40).map(|i| format!("{}\n", 80 + i % 20)).collect();
     let (dir, _) = table(&format!("age\n{rows}"));
-    let text = "[input]\npath = \"t.csv\"\n[output]\npath = \"o.csv\"\n[columns]\nage = { role = \"quasi\", top = 90 }\n\
+    let text = "[input]\npath = \"t.csv\"\n[output]\npath = \"o.csv\"\n\
+                [columns]\nage = { role = \"quasi\", top = 90 }\n\
                 [[models]]\nname = \"k-anonymity\"\nk = 2\n";
     released(text, dir.path());
     let path = dir.path().join("o.csv");
@@ -212,8 +230,8 @@ fn a_release_that_breaks_a_bound_is_found_out() {
     std::fs::write(&path, forged).unwrap();
     let refused = verify(&Judging::of(&job(text, dir.path())), &Silent).unwrap_err();
     assert!(
-        refused.message().contains("says more than its `top` allows")
-            || refused.message().contains("say more"),
+        refused.message().contains("finer than its `top` allows")
+            || refused.message().contains("are finer"),
         "{refused}"
     );
 }
@@ -257,7 +275,8 @@ fn text_in_other_encodings_is_published_as_utf_8() {
     for bytes in [text.as_bytes(), &latin, &utf16] {
         let (dir, path) = table("");
         std::fs::write(&path, bytes).unwrap();
-        let job = "[input]\npath = \"t.csv\"\n[output]\npath = \"o.csv\"\n[columns]\nage = \"quasi\"\n\"größe\" = \"quasi\"\n\
+        let job = "[input]\npath = \"t.csv\"\n[output]\npath = \"o.csv\"\n\
+                   [columns]\nage = \"quasi\"\n\"größe\" = \"quasi\"\n\
                    [[models]]\nname = \"k-anonymity\"\nk = 3\n";
         released(job, dir.path());
         let release = std::fs::read_to_string(dir.path().join("o.csv")).unwrap();
@@ -265,25 +284,35 @@ fn text_in_other_encodings_is_published_as_utf_8() {
     }
 }
 
-/// What `init` makes of the public tables: a line for each column, in `init.expected`, each with an argument above it.
+/// Compares the drafts of `init` for the public tables with `init.expected`, which has a line for
+/// each column, with its reason above it.
 #[test]
-fn drafts_for_public_tables_are_those_written_down() {
+fn drafts_for_public_tables_are_the_expected_ones() {
     let data = or_skip!(data("adult.csv.gz"));
-    let mut tables: Vec<PathBuf> = std::fs::read_dir(data).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut tables: Vec<PathBuf> =
+        std::fs::read_dir(data).unwrap().map(|e| e.unwrap().path()).collect();
     tables.retain(|path| path.to_string_lossy().ends_with(".csv.gz"));
     tables.sort();
     let mut found = String::new();
     for path in tables {
         found += &format!("\n[{}]\n", path.file_name().unwrap().to_string_lossy());
         let text = drafted(&path, None);
-        let columns =
-            text.lines().skip_while(|line| *line != "[columns]").skip(1).take_while(|line| !line.is_empty());
-        columns.filter(|line| !line.starts_with('#')).for_each(|line| found += &format!("{line}\n"));
+        let columns = text
+            .lines()
+            .skip_while(|line| *line != "[columns]")
+            .skip(1)
+            .take_while(|line| !line.is_empty());
+        columns
+            .filter(|line| !line.starts_with('#'))
+            .for_each(|line| found += &format!("{line}\n"));
     }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/init.expected");
     let written = std::fs::read_to_string(&file).unwrap_or_default();
-    let expected: String =
-        written.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    let expected: String = written
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| format!("{line}\n"))
+        .collect();
     assert_eq!(found, expected, "if the draft is better than what is written down, say there why");
     let lines: Vec<&str> = written.lines().collect();
     for pair in lines.windows(2).filter(|pair| pair[1].contains(" = ")) {
@@ -291,12 +320,13 @@ fn drafts_for_public_tables_are_those_written_down() {
     }
 }
 
-/// A release as text, its manifest verified anew.
+/// Returns a release as text, after verification with its manifest.
 fn published(text: &str, dir: &Path) -> String {
-    let job = job(text, dir);
+    let mut job = job(text, dir);
+    job.output.iter_mut().for_each(|output| output.replace = true);
     let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let release = &report.tables[0];
-    // Whoever has the release and its manifest, and whoever has the job too.
+    // With the manifest alone, and with the job.
     assert!(verify(&Judging::new(release), &Silent).unwrap().holds(), "{text}");
     assert!(verify(&Judging::of(&job), &Silent).unwrap().holds(), "{text}");
     std::fs::read_to_string(release).unwrap_or_default()
@@ -304,19 +334,22 @@ fn published(text: &str, dir: &Path) -> String {
 
 fn asking(input: &str, output: &str, columns: &str) -> String {
     format!(
-        "[input]\npath = \"t.csv\"\n{input}[output]\norder = \"sorted\"\n{output}[columns]\n{columns}\
+        "[input]\npath = \"t.csv\"\n{input}[output]\norder = \"sorted\"\n{output}[columns]\n\
+         {columns}\
          [[models]]\nname = \"k-anonymity\"\nk = 3\n"
     )
 }
 
-/// Sixty people with a height and a wage, written in two ways.
+/// Writes sixty people with a height and a wage, in one of two notations.
 fn measured(comma: bool) -> String {
     let mark = |text: String| if comma { text.replace('.', ",") } else { text };
     let (cut, name) = if comma { (';', "a;b") } else { (',', "plain") };
     let rows = (0..60u32).map(|i| {
         let wage = 900 + 37 * i;
         let wage = match comma {
-            true => format!("{}.{:03},5", wage / 1000, wage % 1000).trim_start_matches("0.").to_owned(),
+            true => {
+                format!("{}.{:03},5", wage / 1000, wage % 1000).trim_start_matches("0.").to_owned()
+            }
             false => format!("{wage}.5"),
         };
         format!("{}{cut}{wage}{cut}\"{name}\"\n", mark(format!("{}.{}", 150 + i / 2, i % 10)))
@@ -334,25 +367,26 @@ fn a_decimal_comma_is_read_and_kept() {
     let point = published(&ask, dir.path());
     assert!(comma.starts_with("height;wage\n") && point.starts_with("height,wage\n"));
     assert!(
-        comma
-            .lines()
-            .skip(1)
-            .all(|line| line.starts_with("[15") || line.starts_with("[16") || line.starts_with("[17"))
+        comma.lines().skip(1).all(|line| line.starts_with("[15")
+            || line.starts_with("[16")
+            || line.starts_with("[17"))
     );
-    // The same numbers make the same groups.
+    // Equal numbers make equal groups.
     let plain = |text: &str| {
         let mut rows: Vec<Vec<String>> = csv::ReaderBuilder::new()
             .delimiter(if text.contains(';') { b';' } else { b',' })
             .from_reader(text.as_bytes())
             .records()
-            .map(|record| record.unwrap().iter().map(|c| c.replace(", ", " ~ ").replace(',', ".")).collect())
+            .map(|record| {
+                record.unwrap().iter().map(|c| c.replace(", ", " ~ ").replace(',', ".")).collect()
+            })
             .collect();
         rows.sort();
         rows
     };
     assert_eq!(plain(&comma), plain(&point));
     assert!(comma.contains(",5\n"), "wages keep their comma: {}", comma.lines().nth(1).unwrap());
-    // Told otherwise.
+    // Another decimal mark on request.
     let (dir, _) = table(&measured(true));
     let ask = asking("", "path = \"o.csv\"\ndelimiter = \",\"\ndecimal = \".\"\n", columns);
     assert_eq!(plain(&published(&ask, dir.path())), plain(&point));
@@ -365,18 +399,26 @@ fn numbers_with_thousands_are_numbers_in_a_profile() {
     let text = drafted(&path, None);
     let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
     assert!(line("height = ").contains("numeric"), "{text}");
-    let rows: String = (0..40).map(|i| format!("\"{},{:03}\",x{}\n", 1 + i % 5, 100 + i, i % 3)).collect();
+    let rows: String =
+        (0..40).map(|i| format!("\"{},{:03}\",x{}\n", 1 + i % 5, 100 + i, i % 3)).collect();
     let (_dir, path) = table(&format!("stock,kind\n{rows}"));
     let text = drafted(&path, None);
-    assert!(text.lines().any(|line| line.starts_with("stock = ") && line.contains("numeric")), "{text}");
+    assert!(
+        text.lines().any(|line| line.starts_with("stock = ") && line.contains("numeric")),
+        "{text}"
+    );
 }
 
 #[test]
-fn the_delimiter_is_kept_unless_the_name_says_otherwise() {
+fn the_delimiter_is_kept_unless_the_extension_implies_another() {
     let text = measured(true);
     for (name, cut) in [("o.csv", ';'), ("o.tsv", '\t'), ("o.txt", ';')] {
         let (dir, _) = table(&text);
-        let ask = asking("", &format!("path = \"{name}\"\n"), "height = \"quasi\"\nwage = \"sensitive\"\n");
+        let ask = asking(
+            "",
+            &format!("path = \"{name}\"\n"),
+            "height = \"quasi\"\nwage = \"sensitive\"\n",
+        );
         assert!(published(&ask, dir.path()).starts_with(&format!("height{cut}wage\n")), "{name}");
     }
     let (dir, _) = table(&text.replace(';', "\t"));
@@ -384,7 +426,7 @@ fn the_delimiter_is_kept_unless_the_name_says_otherwise() {
     assert!(published(&ask, dir.path()).starts_with("height,wage\n"), "a csv file has no tabs");
 }
 
-/// Forty people, some of whom lack an age or a town.
+/// Writes forty people, some without an age or a town.
 fn lacking(marker: &str) -> String {
     let rows = (0..40).map(|i| {
         let age = if i % 4 == 0 { marker.to_owned() } else { format!("{}", 20 + i) };
@@ -396,7 +438,7 @@ fn lacking(marker: &str) -> String {
 }
 
 #[test]
-fn what_is_missing_is_written_as_it_was() {
+fn missing_values_keep_their_text() {
     let columns = "age = \"quasi\"\ntown = \"quasi\"\nwork = \"sensitive\"\n";
     for (marker, more, shown) in
         [("", "", ""), ("?", "", "?"), ("NA", "", "NA"), ("-9", "missing = [\"-9\"]\n", "-9")]
@@ -407,24 +449,30 @@ fn what_is_missing_is_written_as_it_was() {
         let last = |line: &str| line.rsplit(',').next().unwrap().to_owned();
         let works: Vec<String> = text.lines().skip(1).map(last).collect();
         assert_eq!(works.iter().filter(|work| *work == shown).count(), 8, "{marker}: {text}");
-        // Those without an age stand together.
-        assert!(text.lines().any(|line| line.starts_with(&format!("{shown},"))), "{marker}: {text}");
+        // People without an age are in one group.
+        assert!(
+            text.lines().any(|line| line.starts_with(&format!("{shown},"))),
+            "{marker}: {text}"
+        );
     }
     let (dir, _) = table(&lacking(""));
     let ask = asking("on_missing = \"keep\"\n", "path = \"o.csv\"\nmissing = \"none\"\n", columns);
     assert!(published(&ask, dir.path()).contains(",none\n"));
 }
 
-/// The columns of a release with their types, and the cells of one as text.
+/// Returns the columns of a release with their types, and the cells of one as text.
 fn typed(text: &str, dir: &Path) -> (Vec<(String, String)>, Vec<arrow_array::RecordBatch>) {
-    let job = job(text, dir);
+    let mut job = job(text, dir);
+    // A release of another format has the same manifest name.
+    job.output.iter_mut().for_each(|output| output.replace = true);
     anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let release = job.output.as_ref().unwrap().path.clone();
     assert!(verify(&Judging::new(&release), &Silent).unwrap().holds());
     let file = std::fs::File::open(release).unwrap();
     let reader = arrow_ipc::reader::FileReader::try_new(file, None).unwrap();
     let schema = reader.schema();
-    let columns = schema.fields().iter().map(|f| (f.name().clone(), f.data_type().to_string())).collect();
+    let columns =
+        schema.fields().iter().map(|f| (f.name().clone(), f.data_type().to_string())).collect();
     (columns, reader.map(Result::unwrap).collect())
 }
 
@@ -433,10 +481,13 @@ fn ranges_are_two_columns_of_numbers() {
     use arrow_array::Array;
     let columns = "age = \"quasi\"\ntown = \"quasi\"\nwork = \"sensitive\"\n";
     let (dir, _) = table(&lacking(""));
-    for (path, extra) in
-        [("o.csv", ""), ("p.csv", "hierarchy = { intervals = { width = 10 } }, "), ("q.csv", "top = 50, ")]
-    {
-        let columns = columns.replace("age = \"quasi\"", &format!("age = {{ {extra}role = \"quasi\" }}"));
+    for (path, extra) in [
+        ("o.csv", ""),
+        ("p.csv", "hierarchy = { intervals = { width = 10 } }, "),
+        ("q.csv", "top = 50, "),
+    ] {
+        let columns =
+            columns.replace("age = \"quasi\"", &format!("age = {{ {extra}role = \"quasi\" }}"));
         let ask = asking("", &format!("path = \"{path}\"\nnumbers = \"low-high\"\n"), &columns);
         let text = published(&ask, dir.path());
         assert!(text.starts_with("age_low,age_high,town,work\n"), "{text}");
@@ -448,19 +499,25 @@ fn ranges_are_two_columns_of_numbers() {
         };
         assert!(text.lines().skip(1).all(is_range), "{text}");
         if path == "q.csv" {
-            assert!(text.lines().any(|line| line.contains(",,")), "an open range has no upper end: {text}");
+            assert!(
+                text.lines().any(|line| line.contains(",,")),
+                "an open range has no upper end: {text}"
+            );
         }
     }
-    // The ranges say what they say as text.
+    // The bounds are those of the ranges as text.
     let range = published(&asking("", "path = \"o.csv\"\n", columns), dir.path());
-    let ends = published(&asking("", "path = \"o.csv\"\nnumbers = \"low-high\"\n", columns), dir.path());
-    let as_ends = |line: &str| line.replacen("\"[", "", 1).replacen(", ", ",", 1).replacen("]\"", "", 1);
+    let ends =
+        published(&asking("", "path = \"o.csv\"\nnumbers = \"low-high\"\n", columns), dir.path());
+    let as_ends =
+        |line: &str| line.replacen("\"[", "", 1).replacen(", ", ",", 1).replacen("]\"", "", 1);
     let mut expected: Vec<String> = range.lines().skip(1).map(as_ends).collect();
     let mut found: Vec<String> = ends.lines().skip(1).map(str::to_owned).collect();
     expected.sort();
     found.sort();
     assert_eq!(found, expected);
-    let ask = asking("on_missing = \"keep\"\n", "path = \"o.arrow\"\nnumbers = \"low-high\"\n", columns);
+    let ask =
+        asking("on_missing = \"keep\"\n", "path = \"o.arrow\"\nnumbers = \"low-high\"\n", columns);
     let (types, batches) = typed(&ask, dir.path());
     assert_eq!(
         types[..2],
@@ -468,21 +525,25 @@ fn ranges_are_two_columns_of_numbers() {
     );
     let nulls: usize = batches.iter().map(|batch| batch.column(0).null_count()).sum();
     assert!(nulls >= 10, "{nulls} people without an age have no range");
-    // A column of that name would be taken for one end.
+    // A column of that name would be read as one of the bounds.
     std::fs::write(dir.path().join("t.csv"), "age,age_low\n1,1\n1,1\n1,1\n").unwrap();
     let ask = asking(
         "",
-        "path = \"o.csv\"\nnumbers = \"low-high\"\n",
+        "path = \"other.csv\"\nnumbers = \"low-high\"\n",
         "age = \"quasi\"\nage_low = \"passthrough\"\n",
     );
     let error = anonymize(&job(&ask, dir.path()), &Silent).unwrap_err();
-    assert!(error.message().contains("age_low") && error.key() == Some("output.numbers"), "{error}");
+    assert!(
+        error.message().contains("age_low") && error.key() == Some("output.numbers"),
+        "{error}"
+    );
 }
 
 #[test]
-fn sets_are_lists_and_what_is_missing_is_null_in_typed_formats() {
+fn sets_are_lists_and_missing_values_are_null_in_typed_formats() {
     use arrow_array::Array;
-    let columns = "age = { role = \"quasi\", kind = \"text\" }\ntown = \"quasi\"\nwork = \"sensitive\"\n";
+    let columns =
+        "age = { role = \"quasi\", kind = \"text\" }\ntown = \"quasi\"\nwork = \"sensitive\"\n";
     let (dir, _) = table(&lacking(""));
     for file in ["o.arrow", "o.parquet"] {
         let ask = asking("", &format!("path = \"{file}\"\nsets = \"list\"\n"), columns);
@@ -494,11 +555,15 @@ fn sets_are_lists_and_what_is_missing_is_null_in_typed_formats() {
         assert!(types[0].1.starts_with("List"), "{types:?}");
         assert_eq!(types[2].1, "Utf8");
     }
-    let ask =
-        asking("on_missing = \"keep\"\n", "path = \"o.arrow\"\n", "age = \"quasi\"\nwork = \"sensitive\"\n");
+    let ask = asking(
+        "on_missing = \"keep\"\n",
+        "path = \"o.arrow\"\n",
+        "age = \"quasi\"\nwork = \"sensitive\"\n",
+    );
     let (_, batches) = typed(&ask, dir.path());
-    let nulls =
-        |column: usize| -> usize { batches.iter().map(|batch| batch.column(column).null_count()).sum() };
+    let nulls = |column: usize| -> usize {
+        batches.iter().map(|batch| batch.column(column).null_count()).sum()
+    };
     assert_eq!((nulls(0), nulls(1)), (10, 8));
     let ask = asking("", "path = \"o.csv\"\nsets = \"list\"\n", columns);
     let error = anonymize(&job(&ask, dir.path()), &Silent).unwrap_err();
@@ -506,7 +571,7 @@ fn sets_are_lists_and_what_is_missing_is_null_in_typed_formats() {
 }
 
 #[test]
-fn a_directory_is_a_table_and_its_names_tell_columns() {
+fn a_directory_is_a_table_and_its_partition_names_are_columns() {
     let dir = tempfile::tempdir().unwrap();
     for (part, town) in [
         ("year=2020/town=Graz", 0),
@@ -519,8 +584,10 @@ fn a_directory_is_a_table_and_its_names_tell_columns() {
         std::fs::write(at.join("part-0.csv"), format!("age,ill\n{rows}")).unwrap();
         std::fs::write(at.join("_SUCCESS"), "").unwrap();
     }
-    let ask = "[input]\npath = \"people\"\non_missing = \"keep\"\n[output]\npath = \"o.csv\"\n[columns]\nage = \"quasi\"\n\
-               year = \"passthrough\"\ntown = \"passthrough\"\nill = \"sensitive\"\n[[models]]\nname = \"k-anonymity\"\nk = 6\n";
+    let ask = "[input]\npath = \"people\"\non_missing = \"keep\"\n[output]\npath = \"o.csv\"\n\
+               [columns]\nage = \"quasi\"\n\
+               year = \"passthrough\"\ntown = \"passthrough\"\nill = \"sensitive\"\n\
+               [[models]]\nname = \"k-anonymity\"\nk = 6\n";
     let text = published(ask, dir.path());
     let count = |what: &str| text.lines().filter(|line| line.contains(what)).count();
     assert_eq!((text.lines().count(), count("Graz"), count("São José")), (19, 6, 6), "{text}");
@@ -529,7 +596,8 @@ fn a_directory_is_a_table_and_its_names_tell_columns() {
     let plain = dir.path().join("people/year=2020/town=Graz");
     let ask = |path: &Path| {
         format!(
-            "[input]\npath = {:?}\n[output]\npath = \"o.csv\"\n[columns]\nage = \"quasi\"\nill = \"sensitive\"\n\
+            "[input]\npath = {:?}\n[output]\npath = \"o.csv\"\n\
+             [columns]\nage = \"quasi\"\nill = \"sensitive\"\n\
              [[models]]\nname = \"k-anonymity\"\nk = 3\n",
             path
         )
@@ -559,17 +627,24 @@ fn means_are_those_of_the_groups_and_of_the_table() {
     });
     assert_eq!(found.1, kept.1);
     assert!((found.0 - kept.0).abs() < 1e-4, "{found:?} {kept:?}");
-    // They cost what their ranges cost.
-    let cost = |ask: &str| anonymize(&job(ask, dir.path()), &Silent).unwrap().manifest.metrics.ncp();
+    // Their loss is that of their ranges.
+    let cost =
+        |ask: &str| anonymize(&job(ask, dir.path()), &Silent).unwrap().manifest.metrics.ncp();
     let ranges = asking("", "path = \"r.csv\"\n", columns);
     assert_eq!(cost(&ask), cost(&ranges));
     assert!(cost(&ask) > 0.0);
-    // Whoever would read them as single values is told.
+    // Commands that would read means as single values refuse them.
     let mut judging = Judging::new(dir.path().join("o.csv"));
     judging.original = Some(Input { paths: vec![path], ..Input::default() });
     let error = incrowd::measure(&judging, None, &Silent).unwrap_err();
-    assert!(error.message().contains("means of groups"), "{error}");
-    let bounded =
-        asking("", "path = \"o.csv\"\nnumbers = \"mean\"\n", "age = { role = \"quasi\", top = 50 }\n");
-    assert_eq!(anonymize(&job(&bounded, dir.path()), &Silent).unwrap_err().key(), Some("output.numbers"));
+    assert!(error.message().contains("group means"), "{error}");
+    let bounded = asking(
+        "",
+        "path = \"o.csv\"\nnumbers = \"mean\"\n",
+        "age = { role = \"quasi\", top = 50 }\n",
+    );
+    assert_eq!(
+        anonymize(&job(&bounded, dir.path()), &Silent).unwrap_err().key(),
+        Some("output.numbers")
+    );
 }

@@ -1,4 +1,4 @@
-//! A release that was changed after it was made is found out.
+//! Changes to a published release are detected.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::release::small;
 const RELEASE: &str = "out.csv";
 const MANIFEST: &str = "out.release.json";
 
-/// A release, to be judged with what its job says.
+/// Returns a release and the request to judge it with its job.
 fn made(dir: &Path) -> Judging {
     let job = small(dir, RELEASE);
     assert_eq!(anonymize(&job, &Silent).unwrap().verification.groups, 2);
@@ -39,7 +39,7 @@ fn an_untouched_release_holds() {
 }
 
 #[test]
-fn a_removed_record_is_found_out_by_the_digest_and_by_the_group_it_leaves() {
+fn a_removed_record_is_detected_by_the_digest_and_by_its_group() {
     let dir = tempfile::tempdir().unwrap();
     let job = made(dir.path());
     let small_group = std::fs::read_to_string(dir.path().join(RELEASE)).unwrap();
@@ -55,7 +55,7 @@ fn a_removed_record_is_found_out_by_the_digest_and_by_the_group_it_leaves() {
 }
 
 #[test]
-fn a_record_removed_from_a_larger_group_is_found_out_by_the_digest_alone() {
+fn a_record_removed_from_a_larger_group_is_detected_by_the_digest_alone() {
     let dir = tempfile::tempdir().unwrap();
     let job = made(dir.path());
     let text = std::fs::read_to_string(dir.path().join(RELEASE)).unwrap();
@@ -66,8 +66,10 @@ fn a_record_removed_from_a_larger_group_is_found_out_by_the_digest_alone() {
 }
 
 #[test]
-fn one_changed_cell_is_found_out() {
-    for (from, to, promise) in [("Rome", "Roma", false), ("flu", "fly", true), ("[20, 21]", "20", false)] {
+fn one_changed_cell_is_detected() {
+    for (from, to, promise) in
+        [("Rome", "Roma", false), ("flu", "fly", true), ("[20, 21]", "20", false)]
+    {
         let dir = tempfile::tempdir().unwrap();
         let job = made(dir.path());
         tamper(dir.path(), |lines| {
@@ -82,7 +84,7 @@ fn one_changed_cell_is_found_out() {
 }
 
 #[test]
-fn another_order_of_records_is_another_file() {
+fn a_changed_order_of_records_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     let job = made(dir.path());
     tamper(dir.path(), |lines| lines[1..].reverse());
@@ -91,11 +93,14 @@ fn another_order_of_records_is_another_file() {
 }
 
 #[test]
-fn a_published_identifier_is_found_out() {
+fn a_published_identifier_is_detected() {
     let dir = tempfile::tempdir().unwrap();
     let job = made(dir.path()).with_role(["id"], incrowd::job::RoleName::Identifier);
     let checked = check(&job);
-    assert_eq!((checked.identifiers.as_slice(), checked.holds()), (["id".to_owned()].as_slice(), false));
+    assert_eq!(
+        (checked.identifiers.as_slice(), checked.holds()),
+        (["id".to_owned()].as_slice(), false)
+    );
 }
 
 #[test]

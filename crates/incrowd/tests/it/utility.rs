@@ -1,4 +1,4 @@
-//! Utility on the Adult table: more protection, less use.
+//! Utility on the Adult table: more protection, less utility.
 
 use incrowd::job::{Job, parse};
 use incrowd::utility::{Classification, EntropyLoss, Pairs, QueryError};
@@ -7,7 +7,8 @@ use incrowd_testing::{data, or_skip};
 
 use crate::adult::hierarchy;
 
-const HIERARCHIES: [&str; 6] = ["workclass", "education", "marital-status", "race", "sex", "native-country"];
+const HIERARCHIES: [&str; 6] =
+    ["workclass", "education", "marital-status", "race", "sex", "native-country"];
 
 fn job(data: &std::path::Path, dir: &std::path::Path, k: u64) -> Job {
     let mut columns = String::from("age = { role = 'quasi', kind = 'numeric' }\n");
@@ -18,7 +19,8 @@ fn job(data: &std::path::Path, dir: &std::path::Path, k: u64) -> Job {
         );
     }
     let text = format!(
-        "[input]\npath = '{}'\n[output]\npath = 'r{k}.csv'\n[columns]\n{columns}occupation = 'sensitive'\n\
+        "[input]\npath = '{}'\n[output]\npath = 'r{k}.csv'\n\
+         [columns]\n{columns}occupation = 'sensitive'\n\
          income = 'passthrough'\n[[models]]\nname = 'k-anonymity'\nk = {k}\n",
         data.join("adult.csv.gz").display()
     );
@@ -38,24 +40,29 @@ fn a_larger_k_costs_more_of_everything() {
     let measure = |k: u64, only: &[&str]| -> Utility {
         let job = job(&data, dir.path(), k);
         let made = anonymize(&job, &Silent).unwrap();
-        let utility =
-            incrowd::measure(&Judging::of(&job), Some(&ask(only)), &Silent).unwrap().utility.unwrap();
-        // What the manifest says was read off the release while it was made; the measure has the original beside it.
-        let (told, measured) = (
+        let utility = incrowd::measure(&Judging::of(&job), Some(&ask(only)), &Silent)
+            .unwrap()
+            .utility
+            .unwrap();
+        // The manifest's metrics were computed from the release; the measure also uses the
+        // original.
+        let (reported, measured) = (
             made.manifest.metrics.get("entropy_loss").unwrap(),
             utility.get::<EntropyLoss>().unwrap().share(),
         );
-        assert!((told - measured).abs() < 1e-9, "{told} {measured}");
+        assert!((reported - measured).abs() < 1e-9, "{reported} {measured}");
         utility
     };
-    let all = [5, 50, 500].map(|k| measure(k, &["non_uniform_entropy", "query_error", "association"]));
+    let all =
+        [5, 50, 500].map(|k| measure(k, &["non_uniform_entropy", "query_error", "association"]));
     let figures = |u: &Utility| {
         let age = &u.columns[0];
         assert_eq!(age.name, "age");
         let errors = u.get::<QueryError>().unwrap().all;
         assert!(errors.answered >= 100, "{errors:?}");
         let pairs = &u.get::<Pairs>().unwrap().0;
-        // Cramer's V may also rise when a cell's records are spread over rare values; the distance grows.
+        // Cramer's V may also rise if a cell's records are spread over rare values; the distance
+        // grows.
         let distance = pairs.iter().map(|p| p.total_variation).sum::<f64>() / pairs.len() as f64;
         [
             u.get::<EntropyLoss>().unwrap().share(),
@@ -70,7 +77,7 @@ fn a_larger_k_costs_more_of_everything() {
         assert!(pair[0].iter().zip(&pair[1]).all(|(less, more)| less < more), "{figures:?}");
     }
     assert!(figures.iter().all(|f| (0.0..=1.0).contains(&f[0])));
-    // What is published as it is, is as it was.
+    // Unmodified columns have no loss.
     for utility in &all {
         let occupation = utility.columns.iter().find(|c| c.name == "occupation").unwrap();
         assert_eq!((occupation.figure("kl_divergence"), occupation.ncp), (Some(0.0), 0.0));
@@ -78,7 +85,7 @@ fn a_larger_k_costs_more_of_everything() {
 }
 
 #[test]
-fn what_is_learned_from_a_release_lies_between_guessing_and_originals() {
+fn accuracy_from_a_release_lies_between_guessing_and_originals() {
     let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let job = job(&data, dir.path(), 10);
@@ -89,6 +96,9 @@ fn what_is_learned_from_a_release_lies_between_guessing_and_originals() {
     assert_eq!((c.target.as_str(), c.classes, c.originals), ("income", 2, c.published));
     let auc = |scores: incrowd::utility::Scores| scores.auc.unwrap();
     assert!(auc(c.from_originals) > 0.8, "{c:?}");
-    assert!(auc(c.from_release) > 0.65 && auc(c.from_release) <= auc(c.from_originals) + 0.01, "{c:?}");
+    assert!(
+        auc(c.from_release) > 0.65 && auc(c.from_release) <= auc(c.from_originals) + 0.01,
+        "{c:?}"
+    );
     assert!((0.74..0.77).contains(&c.majority.accuracy), "{c:?}");
 }

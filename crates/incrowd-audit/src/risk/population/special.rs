@@ -1,7 +1,7 @@
-//! The two functions beyond arithmetic that the estimators need.
+//! Special functions and root finding for the estimators.
 
-/// ln Γ(x) for x > 0: Stirling's series, after moving x above 20 by Γ(x) = Γ(x + 1) / x. There the first term left out is
-/// below 1e-14.
+/// Returns ln Γ(x) for x > 0, by Stirling's series after shifting x above 20 with Γ(x) = Γ(x + 1) /
+/// x. There the first omitted term is below 1e-14.
 pub(super) fn ln_gamma(mut x: f64) -> f64 {
     let mut moved = 0.0;
     while x < 20.0 {
@@ -9,12 +9,14 @@ pub(super) fn ln_gamma(mut x: f64) -> f64 {
         x += 1.0;
     }
     let inverse = 1.0 / (x * x);
-    let series = (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse / 1680.0))) / x;
+    let series =
+        (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse / 1680.0))) / x;
     (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series - moved
 }
 
-/// The sum of 1 / (start + i · step) for i from 0 to count − 1, with start > 0 and step ≥ 0. The first terms are added one
-/// by one; where the terms vary little from one to the next, Euler and Maclaurin's formula gives the rest.
+/// Returns the sum of 1 / (start + i · step) for i from 0 to count − 1, with start > 0 and step ≥
+/// 0. The first terms are added directly. The rest, which varies slowly, is computed with the
+/// Euler–Maclaurin formula.
 pub(super) fn reciprocal_sum(start: f64, step: f64, count: u64) -> f64 {
     let direct = count.min(24);
     let head: f64 = (0..direct).map(|i| 1.0 / (start + i as f64 * step)).sum();
@@ -23,13 +25,15 @@ pub(super) fn reciprocal_sum(start: f64, step: f64, count: u64) -> f64 {
     }
     let (a, b) = (start + direct as f64 * step, start + (count - 1) as f64 * step);
     let terms = (count - 1 - direct) as f64;
-    let integral = if step * terms < 1e-8 * a { terms / a } else { (step * terms / a).ln_1p() / step };
+    let integral =
+        if step * terms < 1e-8 * a { terms / a } else { (step * terms / a).ln_1p() / step };
     let slope = |x: f64| -step / (x * x);
     let third = |x: f64| -6.0 * step.powi(3) / x.powi(4);
-    head + integral + 0.5 * (1.0 / a + 1.0 / b) + (slope(b) - slope(a)) / 12.0 - (third(b) - third(a)) / 720.0
+    head + integral + 0.5 * (1.0 / a + 1.0 / b) + (slope(b) - slope(a)) / 12.0
+        - (third(b) - third(a)) / 720.0
 }
 
-/// Where a function changes its sign between `low` and `high`, to the last bits.
+/// Returns a change of sign of a function between `low` and `high`, by bisection to full precision.
 pub(super) fn root(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let rising = f(high) > 0.0;
     for _ in 0..200 {
@@ -47,10 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gamma_of_whole_numbers_are_factorials() {
+    fn gamma_of_integers_equals_factorials() {
         let mut factorial: f64 = 1.0;
         for n in 1..60u32 {
-            assert!((ln_gamma(f64::from(n)) - factorial.ln()).abs() < 1e-12 * factorial.ln().max(1.0), "{n}");
+            assert!(
+                (ln_gamma(f64::from(n)) - factorial.ln()).abs() < 1e-12 * factorial.ln().max(1.0),
+                "{n}"
+            );
             factorial *= f64::from(n);
         }
         let half = std::f64::consts::PI.sqrt().ln();
@@ -58,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_those_of_adding_up() {
+    fn sums_equal_direct_summation() {
         for (start, step) in
             [(0.01, 1.0), (1.0, 1.0), (0.3, 0.05), (7.0, 0.9), (2.0, 1e-12), (5.0, 0.0), (1e4, 3.0)]
         {

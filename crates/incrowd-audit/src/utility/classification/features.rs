@@ -1,20 +1,21 @@
-//! Cells as numbers a learner can work with.
+//! Features of cells for the learner.
 //!
-//! A cell of a number's column is its middle. Its width is left out: originals have none, so a tree that asked for it
-//! would learn something it could never use. A cell of any other column is the share of it that lies in each bin, which
-//! for an original is 1 in one of them.
+//! A cell of a numeric column is represented by its midpoint. Its width is omitted: original values
+//! have no width, so a tree that used it could not be applied to them. A cell of another column is
+//! represented by its shares in each bin. For an original value one share is 1.
 
 use super::super::bins::Bins;
 use super::super::comparison::{Comparison, Line};
 use super::super::cover::Cover;
 
-/// The features of every cell of the release and of every leaf of the original, by quasi-identifier.
+/// The features of every cell of the release and of every leaf of the original, by
+/// quasi-identifier.
 pub(super) struct Encoder {
-    /// How many features a record has.
+    /// Number of features of a record.
     pub(super) width: usize,
-    /// For each quasi-identifier and each distinct cell the features.
+    /// Features of each distinct cell, by quasi-identifier.
     pub(super) cells: Vec<Vec<Vec<f64>>>,
-    /// For each quasi-identifier and each leaf the features.
+    /// Features of each leaf, by quasi-identifier.
     pub(super) leaves: Vec<Vec<Vec<f64>>>,
 }
 

@@ -1,17 +1,20 @@
-//! Classification: can a column still be predicted by somebody who learns from the release?
+//! Classification: how well a column can be predicted after training on the release.
 //!
-//! Papers: `lefevre2008`, for judging releases by the accuracy of a classifier; `breiman1984` for the classifier. A
-//! classification tree learns from the quasi-identifiers to predict a column that is published as it is. It learns once
-//! from the release and once from originals, and is tested on originals it has not seen.
+//! Papers: `lefevre2008`, for evaluating releases by the accuracy of a classifier; `breiman1984`
+//! for the classifier. A classification tree predicts a column that is published unchanged from the
+//! quasi-identifiers. It is trained once on the release and once on the original, and is tested on
+//! original records that were not used for training.
 //!
-//! The protocol: at most [`MOST_RECORDS`] records of the original and of the release are drawn by a seeded hash of what
-//! they contain and dealt into [`FOLDS`] folds. For each fold the release's other folds teach one tree, the original's
-//! other folds another, and both are tested on the original's fold. Scores are averaged over the folds. A release that
-//! equals its original deals the same folds, so it gets the same scores.
+//! Protocol: at most [`MOST_RECORDS`] records of the original and of the release are drawn by a
+//! seeded hash of their contents and divided into [`FOLDS`] folds. For each fold, one tree is
+//! trained on the other folds of the release and one on the other folds of the original. Both are
+//! tested on this fold of the original. Scores are averaged over the folds. A release that equals
+//! its original has the same folds and therefore the same scores.
 //!
-//! Where we differ, and the caveat: a release does not say whose record is whose, so the people of the test fold cannot
-//! be taken out of what the release teaches. Their generalized records are among those it learns from, which favours the
-//! release a little; a tree whose leaves hold at least 20 records remembers groups, not people.
+//! Where we differ, and a caveat: a release does not contain which record belongs to whom, so the
+//! people of the test fold cannot be removed from the release. The release is trained on their
+//! generalized records too, which slightly favours it. The leaves of a tree have at least 20
+//! records, so a tree memorizes groups, not people.
 
 mod cart;
 mod features;
@@ -25,75 +28,78 @@ use rayon::prelude::*;
 
 pub use scores::Scores;
 
-use super::comparison::{Comparison, Part};
+use super::comparison::{ColumnRole, Comparison};
 use super::{Card, Layout, Measured};
 use features::Encoder;
-use sample::{Sample, of_original, of_release};
+use sample::{LabelledRecords, of_original, of_release};
 use tree::Trees;
 
 pub(super) const CARD: Card = Card {
     name: "classification",
     paper: "lefevre2008",
-    about: "A decision tree that learns from the release to predict a column is tested on originals, beside one that \
-            learned from originals and beside always guessing the most common value. Accuracy, balanced accuracy (the \
-            mean over values), macro F1 and, for two values, the area under the ROC curve.",
-    limits: "The release holds generalized records of the people it is tested on, for nobody can tell which they are; that \
-             favours it a little. The middle of a range stands for the range. Other learners and other targets may fare \
-             differently, and a target nobody can predict tells nothing about the release.",
+    about: "Accuracy of a decision tree that is trained on the release to predict a column and \
+            tested on the original. It is compared with a tree trained on the original and with \
+            always guessing the most frequent value. Accuracy, balanced accuracy (the mean over \
+            values), macro F1 and, for two values, the area under the ROC curve.",
+    limits: "The release contains generalized records of the people on whom the tree is tested, \
+             because they cannot be identified; this slightly favours the release. A range counts \
+             as its midpoint. Results with other learners and targets may differ. An unpredictable \
+             target says nothing about the release.",
     better: Better::Higher,
-    usual: true,
+    by_default: true,
     fits: &[Layout::OneTable],
     reads_means: false,
     of_column: None,
-    measure: Some(|comparison, ask, progress| {
-        let task = Task { target: ask.target.clone(), seed: ask.workload.seed };
-        let made = classify(comparison, &task, progress)?;
-        Ok(made.map(|made| Box::new(made) as Box<dyn Measured>))
+    measure: Some(|comparison, request, progress| {
+        let task = Task { target: request.target.clone(), seed: request.workload.seed };
+        let result = classify(comparison, &task, progress)?;
+        Ok(result.map(|result| Box::new(result) as Box<dyn Measured>))
     }),
 };
 
-/// At most this many records are drawn from the original, and from the release.
+/// Maximum number of records that are drawn from the original, and from the release.
 pub(crate) const MOST_RECORDS: usize = 9_000;
-/// Records are dealt into this many folds.
+/// Number of folds.
 pub(crate) const FOLDS: usize = 3;
-/// A column of more values is no target.
+/// Maximum number of values of a target.
 pub const MOST_CLASSES: usize = 32;
 
-/// What is to be predicted.
+/// Definition of the prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// The column; `None` takes the first sensitive column that can be a target.
+    /// The target column. `None` selects the first suitable sensitive column.
     pub target: Option<String>,
-    /// The seed of sample and folds. It protects nobody and is printed.
+    /// The seed of the sample and the folds. It protects nobody and is printed.
     pub seed: u64,
 }
 
-/// How well a column can be predicted.
+/// Scores of predicting a column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Classification {
-    /// The column.
+    /// The target column.
     pub target: String,
-    /// How many values it has.
+    /// Number of its values.
     pub classes: u64,
     /// The seed.
     pub seed: u64,
-    /// How many originals were drawn.
+    /// Number of records drawn from the original.
     pub originals: u64,
-    /// How many records of the release were drawn.
+    /// Number of records drawn from the release.
     pub published: u64,
-    /// How many folds they were dealt into.
+    /// Number of folds.
     pub folds: u64,
-    /// Having learned from the release.
+    /// Scores after training on the release.
     pub from_release: Scores,
-    /// Having learned from originals.
+    /// Scores after training on the original.
     pub from_originals: Scores,
-    /// Always guessing what is most common.
+    /// Scores of always guessing the most frequent value.
     pub majority: Scores,
-    /// The scores of each fold: from the release, from originals.
+    /// Scores of each fold, trained on the release and on the original.
     pub by_fold: Vec<(Scores, Scores)>,
 }
 
-/// Predicts the target from the quasi-identifiers. `None` if no target is named and no sensitive column can be one.
+/// Predicts the target from the quasi-identifiers. Returns `None` if no target is named and no
+/// sensitive column is suitable.
 pub fn classify(
     comparison: &Comparison,
     task: &Task,
@@ -104,22 +110,24 @@ pub fn classify(
     let encoder = Encoder::new(comparison);
     let originals = of_original(comparison, target, task.seed);
     let published = of_release(comparison, target, task.seed);
-    let fold_of = |sample: &Sample, fold: usize| sample.split(fold, FOLDS);
+    let fold_of = |sample: &LabelledRecords, fold: usize| sample.split(fold, FOLDS);
     if originals.len() < 2 * FOLDS || published.len() < 2 * FOLDS {
         if task.target.is_none() {
             return Ok(None);
         }
-        return Err(Error::input(format!("too few records to learn `{}` from", line.name))
-            .help("leave classification out with `only`"));
+        return Err(Error::input(format!("too few records to learn `{}`", line.name))
+            .help("omit classification with `only`"));
     }
     let classes = line.leaves as usize;
-    progress.step("learning", Some(2 * FOLDS as u64));
-    let jobs: Vec<(usize, bool)> = (0..FOLDS).flat_map(|fold| [(fold, true), (fold, false)]).collect();
+    progress.step("training", Some(2 * FOLDS as u64));
+    let jobs: Vec<(usize, bool)> =
+        (0..FOLDS).flat_map(|fold| [(fold, true), (fold, false)]).collect();
     let learn = |&(fold, release): &(usize, bool)| -> Scores {
         let (_, test) = fold_of(&originals, fold);
-        let taught = if release { fold_of(&published, fold).0 } else { fold_of(&originals, fold).0 };
+        let training =
+            if release { fold_of(&published, fold).0 } else { fold_of(&originals, fold).0 };
         let features = if release { &encoder.cells } else { &encoder.leaves };
-        let trees = Trees::fit(&encoder, features, &taught, classes);
+        let trees = Trees::fit(&encoder, features, &training, classes);
         let scores = trees.predict(&encoder, &test);
         progress.advance(1);
         Scores::of(&test.classes, &scores, classes)
@@ -127,12 +135,13 @@ pub fn classify(
     let scores = jobs.par_iter().map(learn).collect::<Vec<Scores>>();
     let by_fold: Vec<(Scores, Scores)> = scores.chunks(2).map(|pair| (pair[0], pair[1])).collect();
     let guesses = (0..FOLDS).map(|fold| {
-        let (taught, test) = fold_of(&originals, fold);
-        Scores::of_guess(&taught.classes, &test.classes, classes)
+        let (training, test) = fold_of(&originals, fold);
+        Scores::of_guess(&training.classes, &test.classes, classes)
     });
     Ok(Some(Classification {
         target: line.name.clone(),
-        classes: line.counts.iter().filter(|n| **n > 0).count() as u64 - u64::from(line.missing.is_some()),
+        classes: line.counts.iter().filter(|n| **n > 0).count() as u64
+            - u64::from(line.missing.is_some()),
         seed: task.seed,
         originals: originals.len() as u64,
         published: published.len() as u64,
@@ -144,7 +153,7 @@ pub fn classify(
     }))
 }
 
-/// The column to predict.
+/// Returns the column to predict.
 fn target(comparison: &Comparison, task: &Task) -> Result<Option<usize>> {
     let classes = |at: usize| {
         let line = &comparison.lines[at];
@@ -152,7 +161,8 @@ fn target(comparison: &Comparison, task: &Task) -> Result<Option<usize>> {
     };
     let Some(name) = &task.target else {
         let fits = |&at: &usize| {
-            comparison.lines[at].part == Part::Sensitive && (2..=MOST_CLASSES).contains(&classes(at))
+            comparison.lines[at].role == ColumnRole::Sensitive
+                && (2..=MOST_CLASSES).contains(&classes(at))
         };
         return Ok((comparison.quasi..comparison.lines.len()).find(fits));
     };
@@ -163,7 +173,7 @@ fn target(comparison: &Comparison, task: &Task) -> Result<Option<usize>> {
     };
     if at < comparison.quasi {
         return Err(Error::job(format!("`{name}` is a quasi-identifier and cannot be the target"))
-            .help("predict a column that is published as it is"));
+            .help("predict a column that is published unchanged"));
     }
     match classes(at) {
         2..=MOST_CLASSES => Ok(Some(at)),

@@ -1,4 +1,5 @@
-//! What of a classification may be published: averages over folds. Scores of single folds are the data owner's.
+//! Reports of classification. Averages over folds may be published. Scores of single folds are only
+//! for the data owner.
 
 use incrowd_core::text::{Block, number, thousands};
 use serde_json::{Value as Json, json};
@@ -21,14 +22,17 @@ impl Measured for Classification {
     }
 
     fn private_json(&self) -> Option<(&'static str, Json)> {
-        let fold = |(release, originals): &(Scores, Scores)| json!({ "from_release": release.to_json(), "from_originals": originals.to_json() });
+        let fold = |(release, originals): &(Scores, Scores)| {
+            let (release, originals) = (release.to_json(), originals.to_json());
+            json!({ "from_release": release, "from_originals": originals })
+        };
         Some(("classification_by_fold", self.by_fold.iter().map(fold).collect()))
     }
 
     fn public_text(&self) -> Vec<Block> {
         let about = format!(
-            "predicting {} ({} values) from the quasi-identifiers by decision trees, tested on originals; {} originals and \
-             {} published records drawn, {} folds, seed {}",
+            "predicting {} ({} values) from the quasi-identifiers with decision trees, tested on \
+             the original; {} original and {} published records drawn, {} folds, seed {}",
             self.target,
             self.classes,
             thousands(self.originals),
@@ -37,13 +41,13 @@ impl Measured for Classification {
             self.seed
         );
         let auc = self.from_originals.auc.is_some();
-        let mut head = vec!["learned from", "accuracy", "balanced accuracy", "macro F1"];
+        let mut head = vec!["trained on", "accuracy", "balanced accuracy", "macro F1"];
         head.extend(auc.then_some("AUC"));
         let mut rows: Vec<Vec<String>> = vec![head.into_iter().map(str::to_owned).collect()];
         let all = [
             ("the release", &self.from_release),
-            ("originals", &self.from_originals),
-            ("the majority", &self.majority),
+            ("the original", &self.from_originals),
+            ("nothing (majority)", &self.majority),
         ];
         for (name, scores) in all {
             let figures = [scores.accuracy, scores.balanced_accuracy, scores.macro_f1].map(number);
@@ -52,8 +56,8 @@ impl Measured for Classification {
             row.extend(auc.then(|| scores.auc.map_or_else(|| "-".into(), number)));
             rows.push(row);
         }
-        let caveat =
-            " the release holds generalized records of the people it is tested on, which favours it a little";
+        let caveat = " the release contains generalized records of the people on whom the tree is \
+                      tested, which slightly favours it";
         vec![Block::line(""), Block::Line(about), Block::Table(rows), Block::line(caveat)]
     }
 
@@ -62,7 +66,8 @@ impl Measured for Classification {
             format!("{} / {}", number(release.accuracy), number(originals.accuracy))
         };
         let folds: Vec<String> = self.by_fold.iter().map(fold).collect();
-        let line = format!("accuracy by fold, from the release / from originals: {}", folds.join("   "));
+        let folds = folds.join("   ");
+        let line = format!("accuracy by fold, trained on the release / the original: {folds}");
         vec![Block::line(""), Block::Line(line)]
     }
 }

@@ -1,26 +1,26 @@
-//! Which records are drawn, and into which fold each is dealt.
+//! Sampling of records and their division into folds.
 
 use super::super::comparison::Comparison;
-use super::super::dice::mix;
+use super::super::rng::mix;
 use super::MOST_RECORDS;
 
-/// Records as the places of their features, with their classes.
+/// Records with their class labels.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sample {
-    /// For each record the cell, or the leaf, of each quasi-identifier.
+pub(super) struct LabelledRecords {
+    /// The cell, or the leaf, of each quasi-identifier, by record.
     pub(super) places: Vec<Vec<u32>>,
-    /// For each record its class.
+    /// The class of each record.
     pub(super) classes: Vec<u32>,
 }
 
-impl Sample {
+impl LabelledRecords {
     pub(super) fn len(&self) -> usize {
         self.classes.len()
     }
 
-    /// The records of all other folds, and those of one fold.
-    pub(super) fn split(&self, fold: usize, folds: usize) -> (Sample, Sample) {
-        let mut parts = (Sample::default(), Sample::default());
+    /// Returns the records of all other folds, and those of one fold.
+    pub(super) fn split(&self, fold: usize, folds: usize) -> (LabelledRecords, LabelledRecords) {
+        let mut parts = (LabelledRecords::default(), LabelledRecords::default());
         for (i, (places, class)) in self.places.iter().zip(&self.classes).enumerate() {
             let part = if i % folds == fold { &mut parts.1 } else { &mut parts.0 };
             part.places.push(places.clone());
@@ -30,15 +30,16 @@ impl Sample {
     }
 }
 
-/// A sample of the original. A record without a target is not drawn.
-pub(super) fn of_original(comparison: &Comparison, target: usize, seed: u64) -> Sample {
+/// Draws a sample of the original. Records without a target value are excluded.
+pub(super) fn of_original(comparison: &Comparison, target: usize, seed: u64) -> LabelledRecords {
     let mut draw = Draw::new(comparison.records, seed);
-    for (row, &records) in comparison.weights.iter().enumerate() {
+    for (row, &records) in comparison.counts.iter().enumerate() {
         let class = comparison.leaves[target][row];
         if comparison.lines[target].missing == Some(class) {
             continue;
         }
-        let content = mix(seed, comparison.leaves.iter().map(|column| span(column[row], column[row])));
+        let content =
+            mix(seed, comparison.leaves.iter().map(|column| span(column[row], column[row])));
         draw.offer(content, records, row as u32, 0);
     }
     let place = |(_, row, _): (u64, u32, u32)| {
@@ -47,11 +48,11 @@ pub(super) fn of_original(comparison: &Comparison, target: usize, seed: u64) -> 
         (places, comparison.leaves[target][row])
     };
     let (places, classes) = draw.drawn().into_iter().map(place).unzip();
-    Sample { places, classes }
+    LabelledRecords { places, classes }
 }
 
-/// A sample of the release. A record whose target is missing or suppressed is not drawn.
-pub(super) fn of_release(comparison: &Comparison, target: usize, seed: u64) -> Sample {
+/// Draws a sample of the release. Records with a missing or suppressed target are excluded.
+pub(super) fn of_release(comparison: &Comparison, target: usize, seed: u64) -> LabelledRecords {
     let quasi = comparison.quasi;
     let class = |rest: &[u32]| {
         let line = &comparison.lines[target];
@@ -76,15 +77,15 @@ pub(super) fn of_release(comparison: &Comparison, target: usize, seed: u64) -> S
         (group.cells.clone(), class(&group.rest[r as usize].0).unwrap_or(0))
     };
     let (places, classes) = draw.drawn().into_iter().map(place).unzip();
-    Sample { places, classes }
+    LabelledRecords { places, classes }
 }
 
 fn span(lo: u32, hi: u32) -> u64 {
     u64::from(lo) << 32 | u64::from(hi)
 }
 
-/// Records in the order of a hash of what they contain, the first few of them. The order in which they were read does
-/// not matter, and a record has the same place wherever it occurs.
+/// A sample of the records with the smallest hashes of their contents. It does not depend on the
+/// order of reading, and equal records have equal hashes.
 struct Draw {
     seed: u64,
     limit: u64,
@@ -93,7 +94,8 @@ struct Draw {
 
 impl Draw {
     fn new(records: u64, seed: u64) -> Draw {
-        // Hashes are even, so twice as many as needed lie below this; the rest need not be kept.
+        // Hashes are uniform, so about twice as many as needed are below this limit. The others
+        // need not be kept.
         let share = (2 * MOST_RECORDS) as f64 / records.max(1) as f64;
         let limit = if share >= 1.0 { u64::MAX } else { (share * u64::MAX as f64) as u64 };
         Draw { seed, limit, kept: Vec::new() }

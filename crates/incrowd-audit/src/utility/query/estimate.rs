@@ -1,4 +1,4 @@
-//! Estimates: what a reader of the release answers.
+//! Estimates of counts from the release.
 
 use incrowd_core::Progress;
 use incrowd_core::number::ratio;
@@ -8,19 +8,23 @@ use super::super::comparison::{Comparison, Line};
 use super::super::cover::Cover;
 use super::workload::{Query, Side};
 
-/// The estimate of each query.
-pub(super) fn estimates(comparison: &Comparison, queries: &[Query], progress: &dyn Progress) -> Vec<f64> {
-    let flat = Flat::new(comparison);
+/// Returns the estimate of each query.
+pub(super) fn estimates(
+    comparison: &Comparison,
+    queries: &[Query],
+    progress: &dyn Progress,
+) -> Vec<f64> {
+    let groups = ColumnGroups::new(comparison);
     let estimate = |query: &Query| {
-        let estimate = flat.estimate(comparison, query);
+        let estimate = groups.estimate(comparison, query);
         progress.advance(1);
         estimate
     };
     queries.par_iter().map(estimate).collect()
 }
 
-/// The groups column by column, so that a query reads memory in order.
-struct Flat {
+/// The groups stored by column, so that a query reads memory sequentially.
+struct ColumnGroups {
     /// The cells of each quasi-identifier by group.
     cells: Vec<Vec<u32>>,
     /// The records of each group.
@@ -29,24 +33,25 @@ struct Flat {
     others: Vec<Entries>,
 }
 
-/// A column that is published as it is, group by group.
+/// A column that is published unchanged, by group.
 struct Entries {
-    /// Where the entries of each group end.
+    /// End of the entries of each group.
     ends: Vec<u32>,
-    /// A cell, and how many records of its group have it.
+    /// A cell and its number of records in the group.
     entries: Vec<(u32, u32)>,
 }
 
-impl Flat {
-    fn new(comparison: &Comparison) -> Flat {
+impl ColumnGroups {
+    fn new(comparison: &Comparison) -> ColumnGroups {
         let (quasi, groups) = (comparison.quasi, &comparison.groups);
-        let cells = (0..quasi).map(|q| groups.iter().map(|group| group.cells[q]).collect()).collect();
+        let cells =
+            (0..quasi).map(|q| groups.iter().map(|group| group.cells[q]).collect()).collect();
         let other = |at: usize| {
             let (mut ends, mut entries) = (Vec::with_capacity(groups.len()), Vec::new());
             let mut own: Vec<(u32, u32)> = Vec::new();
             for group in groups {
                 own.clear();
-                // A group beyond 32 bits of records is split into entries that fit.
+                // Counts beyond 32 bits are split into several entries.
                 let pieces = group.rest.iter().flat_map(|(rest, records)| {
                     let cell = rest[at];
                     let whole = records / u64::from(u32::MAX);
@@ -67,26 +72,33 @@ impl Flat {
         };
         let others = (0..comparison.lines.len() - quasi).map(other).collect();
         let records = groups.iter().map(|group| group.estimate).collect();
-        Flat { cells, records, others }
+        ColumnGroups { cells, records, others }
     }
 
     fn estimate(&self, comparison: &Comparison, query: &Query) -> f64 {
         let mut inside = vec![1.0; self.records.len()];
         for &(at, side) in &query.sides {
-            // A column has far fewer cells than the release has groups, so their shares are computed once.
+            // A column has far fewer distinct cells than the release has groups, so the shares are
+            // computed once per cell.
             let line = &comparison.lines[at];
-            let shares: Vec<f64> = line.covers.iter().map(|cover| share(line, cover, side)).collect();
+            let shares: Vec<f64> =
+                line.covers.iter().map(|cover| share(line, cover, side)).collect();
             inside
                 .iter_mut()
                 .zip(&self.cells[at])
                 .for_each(|(inside, &cell)| *inside *= shares[cell as usize]);
         }
-        let Some((at, meant)) = &query.values else {
-            return inside.iter().zip(&self.records).map(|(inside, records)| inside * records).sum();
+        let Some((at, selected)) = &query.values else {
+            return inside
+                .iter()
+                .zip(&self.records)
+                .map(|(inside, records)| inside * records)
+                .sum();
         };
         let of = |cover: &Cover| {
             let leaves = cover.spans().iter().flat_map(|&(lo, hi)| lo..=hi);
-            leaves.filter(|&leaf| meant[leaf as usize]).count() as f64 / f64::from(cover.leaves())
+            let selected = leaves.filter(|&leaf| selected[leaf as usize]).count();
+            selected as f64 / f64::from(cover.leaves())
         };
         let shares: Vec<f64> = comparison.lines[*at].covers.iter().map(of).collect();
         let Entries { ends, entries } = &self.others[at - comparison.quasi];
@@ -94,7 +106,8 @@ impl Flat {
         for (inside, &to) in inside.into_iter().zip(ends) {
             if inside > 0.0 {
                 let own = &entries[from as usize..to as usize];
-                let chosen: f64 = own.iter().map(|&(cell, n)| f64::from(n) * shares[cell as usize]).sum();
+                let chosen: f64 =
+                    own.iter().map(|&(cell, n)| f64::from(n) * shares[cell as usize]).sum();
                 sum += inside * chosen;
             }
             from = to;
@@ -103,20 +116,23 @@ impl Flat {
     }
 }
 
-/// The share of a cell that lies in a side.
+/// Returns the share of a cell that is in a range.
 fn share(line: &Line, cover: &Cover, side: Side) -> f64 {
     match side {
-        Side::Leaves(first, last) => f64::from(cover.overlap((first, last))) / f64::from(cover.leaves()),
+        Side::Leaves(first, last) => {
+            f64::from(cover.overlap((first, last))) / f64::from(cover.leaves())
+        }
         Side::Between(lo, hi) => {
-            // A cell that says nothing may also stand for a missing value, which lies in no range.
+            // A missing value is in no range. A cell that covers it contributes less.
             let missing = line.missing.is_some_and(|leaf| cover.overlap((leaf, leaf)) > 0);
-            let present = f64::from(cover.leaves() - u32::from(missing)) / f64::from(cover.leaves());
+            let present =
+                f64::from(cover.leaves() - u32::from(missing)) / f64::from(cover.leaves());
             cover.extent.map_or(0.0, |extent| present * side_share(extent, (lo, hi)))
         }
     }
 }
 
-/// The share of a closed interval that lies in another; a single point lies in it or not.
+/// Returns the share of a closed interval that is in another. A single point has share 0 or 1.
 fn side_share((lo, hi): (f64, f64), (from, to): (f64, f64)) -> f64 {
     if hi <= lo {
         return f64::from(u8::from((from..=to).contains(&lo)));
@@ -129,11 +145,12 @@ mod tests {
     use super::*;
     use serde_json::Value as Json;
 
-    /// Estimates computed by an independent prototype of `sacharidis2010`: groups of boxes, and for each set of groups
-    /// that shares its sensitive values the number of these.
+    /// Estimates computed by an independent prototype of `sacharidis2010`: groups of boxes, and for
+    /// each set of groups with shared sensitive values the number of these values.
     #[test]
-    fn agrees_with_the_vectors_of_the_estimate() {
-        let cases: Json = serde_json::from_str(incrowd_testing::fixture("query_estimates.json")).unwrap();
+    fn estimates_equal_those_of_the_prototype() {
+        let cases: Json =
+            serde_json::from_str(incrowd_testing::fixture("query_estimates.json")).unwrap();
         let cases = cases["cases"].as_array().unwrap();
         let side = |json: &Json| (json[0].as_f64().unwrap(), json[1].as_f64().unwrap());
         let mut above_zero = 0;
@@ -143,17 +160,22 @@ mod tests {
             let mut estimate = 0.0;
             for (i, boxes) in array("boxes").iter().enumerate() {
                 let set = &array("sg")[i];
-                let alike = array("sg").iter().zip(&rows).filter(|(other, _)| *other == set);
-                let all: f64 = alike.map(|(_, rows)| rows).sum();
+                let same = array("sg").iter().zip(&rows).filter(|(other, _)| *other == set);
+                let all: f64 = same.map(|(_, rows)| rows).sum();
                 let known = case["si_counts"][set.as_str().unwrap()].as_f64().unwrap();
                 let sides = boxes.as_array().unwrap().iter().zip(array("query"));
-                let inside: f64 = sides.map(|(cell, query)| side_share(side(cell), side(query))).product();
+                let inside: f64 =
+                    sides.map(|(cell, query)| side_share(side(cell), side(query))).product();
                 estimate += known / all * rows[i] * inside;
             }
             let expected = case["estimate"].as_f64().unwrap();
             above_zero += u32::from(expected > 0.0);
             assert!((estimate - expected).abs() < 1e-8, "{estimate} is not {expected}");
         }
-        assert!(cases.len() == 30 && above_zero > 5, "{} cases, {above_zero} above zero", cases.len());
+        assert!(
+            cases.len() == 30 && above_zero > 5,
+            "{} cases, {above_zero} above zero",
+            cases.len()
+        );
     }
 }

@@ -1,12 +1,14 @@
 //! The error of range-count queries.
 //!
-//! Papers: `xiao2006` for the workload, `sacharidis2010` for the estimate. A query asks how many records lie in a box:
-//! a range on each of λ quasi-identifiers, and a set of values of a sensitive column if there is one. A reader answers
-//! from the release by spreading each group evenly over its cells: the sum over groups of its records with those
-//! sensitive values times, for each range, the share of the cell that lies in it.
+//! Papers: `xiao2006` for the workload, `sacharidis2010` for the estimate. A query counts the
+//! records in a box: a range on each of λ quasi-identifiers, and a set of values of a sensitive
+//! column if there is one. A user of the release estimates the count by distributing each group
+//! evenly over its cells. The estimate is a sum over groups: the records with those sensitive
+//! values times, for each range, the share of the cell in the range.
 //!
-//! Where we differ: the first paper's predicates are sets of values on any column; ours are ranges on quasi-identifiers,
-//! as in the second. The side of a number's range is placed anywhere in the domain, not only at values.
+//! Where we differ: the predicates of the first paper are sets of values on any column. Ours are
+//! ranges on quasi-identifiers, as in the second paper. The ends of a numeric range may be anywhere
+//! in the domain, not only at values.
 
 mod count;
 mod estimate;
@@ -25,68 +27,71 @@ use super::{Card, Layout};
 pub(super) const CARD: Card = Card {
     name: "query_error",
     paper: "xiao2006",
-    about: "Error of random count queries: how far the answer somebody computes from the release is from the true count, \
-            relative to the true count. Each query has a range on some quasi-identifiers and a set of values of a \
-            sensitive column. 0 is the original. The bounded error divides by at least a thousandth of the records, so \
-            that tiny counts do not decide.",
-    limits: "The queries are made up: a workload of one's own may fare better or worse. Queries whose true count is 0 have \
-             no relative error and are left out of the unbounded one. Errors of few queries tell true counts, so only \
-             averages over many may be published.",
+    about: "Error of random counting queries: the difference between the count estimated from the \
+            release and the true count, relative to the true count. Each query has a range on some \
+            quasi-identifiers and a set of values of a sensitive column. 0 is the original. The \
+            bounded error divides by at least a thousandth of the records, so that tiny counts do \
+            not dominate.",
+    limits: "The queries are artificial; real workloads may have lower or higher errors. Queries \
+             with a true count of 0 have no relative error and are excluded from the unbounded \
+             error. Errors of few queries reveal true counts, so only averages over many queries \
+             may be published.",
     better: Better::Lower,
-    usual: true,
+    by_default: true,
     fits: &[Layout::OneTable, Layout::Joined, Layout::Linked],
     reads_means: false,
     of_column: None,
-    measure: Some(|comparison, ask, progress| {
-        Ok(Some(Box::new(query_error(comparison, &ask.workload, progress)?)))
+    measure: Some(|comparison, request, progress| {
+        Ok(Some(Box::new(query_error(comparison, &request.workload, progress)?)))
     }),
 };
 
 /// Relative errors over some queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Errors {
-    /// How many queries.
+    /// Number of queries.
     pub queries: u64,
-    /// How many of them have a true count above 0.
+    /// Number of queries with a true count above 0.
     pub answered: u64,
-    /// The mean of |estimate − count| / count where the count is above 0.
+    /// Mean of |estimate − count| / count over the queries with a count above 0.
     pub mean: Option<f64>,
-    /// The median of the same.
+    /// Median of |estimate − count| / count over the queries with a count above 0.
     pub median: Option<f64>,
-    /// The mean of |estimate − count| / max(count, bound) over all queries.
+    /// Mean of |estimate − count| / max(count, bound) over all queries.
     pub bounded_mean: Option<f64>,
-    /// The median of the same.
+    /// Median of |estimate − count| / max(count, bound) over all queries.
     pub bounded_median: Option<f64>,
 }
 
-/// How well a release answers queries.
+/// Accuracy of the answers to counting queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryError {
-    /// What was asked.
+    /// Parameters of the queries.
     pub workload: Workload,
-    /// How many ranges each query has: those asked for, or as many as there are quasi-identifiers.
+    /// Number of ranges per query: as requested, at most the number of quasi-identifiers.
     pub dimensions: usize,
-    /// Whether the queries also choose sensitive values.
+    /// Whether the queries also select sensitive values.
     pub sensitive: bool,
     /// The sanity bound: a thousandth of the original's records.
     pub bound: f64,
     /// All queries.
     pub all: Errors,
-    /// Queries by the share of the records they really select: up to this share, and above the one before.
+    /// Queries by the share of the records that they select: up to this share, and above the
+    /// previous one.
     pub by_selectivity: Vec<(f64, Errors)>,
 }
 
 /// Upper ends of the classes of selectivity.
 const CLASSES: [f64; 4] = [0.001, 0.01, 0.1, 1.0];
 
-/// Asks a release the queries of a workload.
+/// Draws the queries of a workload and computes the errors of their estimates.
 pub fn query_error(
     comparison: &Comparison,
     workload: &Workload,
     progress: &dyn Progress,
 ) -> Result<QueryError> {
     let queries = workload.draw(comparison)?;
-    progress.step("asking", Some(2 * queries.len() as u64));
+    progress.step("running queries", Some(2 * queries.len() as u64));
     let counts = count::counts(comparison, &queries);
     progress.advance(queries.len() as u64);
     let estimates = estimate::estimates(comparison, &queries, progress);
@@ -116,16 +121,18 @@ pub fn query_error(
 }
 
 fn errors(answers: &[(u64, f64)], bound: f64) -> Errors {
-    let off = |&(count, estimate): &(u64, f64)| {
+    let error = |&(count, estimate): &(u64, f64)| {
         let difference = (estimate - count as f64).abs();
-        // Shares of whole cells add up to whole numbers but for rounding.
+        // Small differences are rounding errors of the sums of shares.
         if difference < 1e-9 * (count as f64).max(1.0) { 0.0 } else { difference }
     };
     let mut relative: Vec<f64> =
-        answers.iter().filter(|(count, _)| *count > 0).map(|a| off(a) / a.0 as f64).collect();
-    let mut bounded: Vec<f64> = answers.iter().map(|a| off(a) / (a.0 as f64).max(bound)).collect();
-    let mean =
-        |errors: &[f64]| (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
+        answers.iter().filter(|(count, _)| *count > 0).map(|a| error(a) / a.0 as f64).collect();
+    let mut bounded: Vec<f64> =
+        answers.iter().map(|a| error(a) / (a.0 as f64).max(bound)).collect();
+    let mean = |errors: &[f64]| {
+        (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
+    };
     let (mean_relative, mean_bounded) = (mean(&relative), mean(&bounded));
     Errors {
         queries: answers.len() as u64,
@@ -152,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tiny_counts_do_not_decide_the_bounded_error() {
+    fn tiny_counts_do_not_dominate_the_bounded_error() {
         let errors = errors(&[(0, 3.0), (1, 3.0), (100, 90.0)], 10.0);
         assert_eq!((errors.queries, errors.answered), (3, 2));
         assert_eq!((errors.mean, errors.median), (Some(1.05), Some(1.05)));

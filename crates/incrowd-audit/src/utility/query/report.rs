@@ -1,5 +1,5 @@
-//! What of the errors of queries may be published. The queries follow from the seed, so an error of few of them tells a count:
-//! what they really select is the data owner's.
+//! Reports of query errors. The seed determines the queries, so the errors of few queries reveal
+//! counts. The number of records that the queries select is only for the data owner.
 
 use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
 use incrowd_core::text::{Block, number, thousands};
@@ -9,7 +9,7 @@ use super::{Errors, QueryError};
 use crate::utility::Measured;
 
 impl QueryError {
-    /// Whether the errors are averages over enough queries to be published.
+    /// Returns whether the errors are averages over enough queries to be published.
     pub fn may_be_published(&self) -> bool {
         Audience::decide(Fact::QueryErrors { answered: self.all.answered }, false).is_everybody()
     }
@@ -38,7 +38,10 @@ impl Measured for QueryError {
             Json::Object(class)
         };
         let classes: Json = self.by_selectivity.iter().map(class).collect();
-        Some(("query_error", json!({ "all": self.all.to_counted_json(), "by_selectivity": classes })))
+        Some((
+            "query_error",
+            json!({ "all": self.all.to_counted_json(), "by_selectivity": classes }),
+        ))
     }
 
     fn public_text(&self) -> Vec<Block> {
@@ -47,13 +50,13 @@ impl Measured for QueryError {
             n => format!("ranges on {n} quasi-identifiers"),
         };
         let and = if self.sensitive { " and values of a sensitive column" } else { "" };
-        let asked = format!(
+        let workload = format!(
             "queries: {} random counts with {ranges}{and}, expected selectivity {}, seed {}",
             thousands(self.workload.queries as u64),
             self.workload.selectivity,
             self.workload.seed
         );
-        let told = if self.may_be_published() {
+        let errors = if self.may_be_published() {
             Block::Table(vec![
                 ["relative error", "median", "mean"].map(str::to_owned).to_vec(),
                 vec!["of counts above 0".into(), shown(self.all.median), shown(self.all.mean)],
@@ -65,16 +68,19 @@ impl Measured for QueryError {
             ])
         } else {
             Block::line(format!(
-                " fewer than {FEWEST_QUERIES} queries have a count above 0: their errors are for the data owner only"
+                " fewer than {FEWEST_QUERIES} queries have a count above 0: their errors are only \
+                 for the data owner"
             ))
         };
-        vec![Block::line(""), Block::Line(asked), told]
+        vec![Block::line(""), Block::Line(workload), errors]
     }
 
     fn private_text(&self) -> Vec<Block> {
-        let head = ["selected", "queries", "above 0", "median", "mean", "bounded median", "bounded mean"];
+        let head =
+            ["selected", "queries", "above 0", "median", "mean", "bounded median", "bounded mean"];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        let classes = self.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
+        let classes =
+            self.by_selectivity.iter().map(|(to, e)| (format!("up to {} %", to * 100.0), e));
         rows.extend(classes.chain([("all".to_owned(), &self.all)]).map(|(selected, e)| {
             vec![
                 selected,
@@ -86,7 +92,7 @@ impl Measured for QueryError {
                 shown(e.bounded_mean),
             ]
         }));
-        let title = "queries by the share of records they really select";
+        let title = "queries by the share of records that they select";
         vec![Block::line(""), Block::line(title), Block::Table(rows)]
     }
 }
@@ -103,7 +109,7 @@ impl Errors {
             ("mean_bounded_error", self.bounded_mean),
             ("median_bounded_error", self.bounded_median),
         ];
-        // Four decimals: all digits of a mean would say more about the counts behind it than a reader needs.
+        // Rounded to four decimals, because more digits would reveal more about the counts.
         let round = |x: f64| (x * 1e4).round() / 1e4;
         pairs.into_iter().map(|(name, x)| (name.to_owned(), json!(x.map(round)))).collect()
     }

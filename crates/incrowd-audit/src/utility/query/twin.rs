@@ -1,20 +1,20 @@
-//! Counts and estimates against asking every record by itself.
+//! Compares counts and estimates with a slow implementation that tests single records.
 
 use incrowd_core::Silent;
 use proptest::prelude::*;
 
 use super::super::comparison::Comparison;
-use super::super::small::{Person, QUASI, admits, compare, ends, people};
+use super::super::test_tables::{Person, QUASI, admits, compare, domain, ends, people};
 use super::workload::{Query, Side};
 use super::{Workload, count, estimate};
 
 const TREE_ORDER: [&str; 5] = ["nurse", "midwife", "smith", "baker", "clerk"];
 
-/// The leaves of a column by name, in the order of its line.
+/// Returns the leaves of a column by name, in order.
 fn names(people: &[Person], column: usize) -> Vec<String> {
     match column {
         2 => TREE_ORDER.map(str::to_owned).to_vec(),
-        _ => super::super::small::domain(people, column).into_iter().collect(),
+        _ => domain(people, column).into_iter().collect(),
     }
 }
 
@@ -27,8 +27,8 @@ fn true_count(people: &[Person], query: &Query) -> u64 {
                 (first..=last).contains(&at)
             }
         });
-        let values = query.values.as_ref().is_none_or(|(c, meant)| {
-            meant[names(people, *c).iter().position(|n| *n == p.values[*c]).unwrap()]
+        let values = query.values.as_ref().is_none_or(|(c, selected)| {
+            selected[names(people, *c).iter().position(|n| *n == p.values[*c]).unwrap()]
         });
         sides && values
     };
@@ -60,9 +60,10 @@ fn estimated(people: &[Person], query: &Query) -> f64 {
                 }
             };
         }
-        if let Some((c, meant)) = &query.values {
-            share *=
-                f64::from(u8::from(meant[names(people, *c).iter().position(|n| *n == cells[*c]).unwrap()]));
+        if let Some((c, selected)) = &query.values {
+            share *= f64::from(u8::from(
+                selected[names(people, *c).iter().position(|n| *n == cells[*c]).unwrap()],
+            ));
         }
         share
     };
@@ -74,11 +75,17 @@ fn draw(comparison: &Comparison, selectivity: f64, dimensions: usize, seed: u64)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(200)
+    })]
 
     #[test]
-    fn counts_and_estimates_are_those_of_single_records(
-        people in people(), selectivity in 0.01f64..1.0, dimensions in 1usize..5, seed in any::<u64>(),
+    fn counts_and_estimates_equal_those_of_single_records(
+        people in people(),
+        selectivity in 0.01f64..1.0,
+        dimensions in 1usize..5,
+        seed in any::<u64>(),
     ) {
         let comparison = compare(&people);
         let queries = draw(&comparison, selectivity, dimensions, seed);
@@ -93,14 +100,14 @@ proptest! {
     }
 
     #[test]
-    fn the_same_seed_asks_the_same(people in people(), seed in any::<u64>()) {
+    fn equal_seeds_draw_equal_queries(people in people(), seed in any::<u64>()) {
         let comparison = compare(&people);
         prop_assert_eq!(draw(&comparison, 0.1, 2, seed), draw(&comparison, 0.1, 2, seed));
     }
 }
 
 #[test]
-fn workloads_without_meaning_are_refused() {
+fn impossible_workloads_are_refused() {
     let person = Person {
         values: ["20", "Ayr", "nurse", "flu"].map(str::to_owned),
         cells: Some(["20", "Ayr", "nurse", "flu"].map(str::to_owned)),

@@ -1,20 +1,21 @@
-//! Random queries: the same seed asks the same questions of the same original.
+//! Random queries. Equal seeds draw equal queries for the same original.
 
 use incrowd_core::{Error, Result};
 
-use super::super::comparison::{Comparison, Line, Part};
-use super::super::dice::Dice;
+use super::super::comparison::{ColumnRole, Comparison, Line};
+use super::super::rng::SeededRng;
 
-/// What kind of queries to draw.
+/// Parameters of random queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// How many.
+    /// Number of queries.
     pub queries: usize,
     /// The seed. It protects nobody and is printed.
     pub seed: u64,
-    /// Expected selectivity θ: the share of the records a query would select if records lay evenly.
+    /// Expected selectivity θ: the share of the records that a query would select if records were
+    /// distributed uniformly.
     pub selectivity: f64,
-    /// Dimensionality λ: how many quasi-identifiers a query has ranges on.
+    /// Dimensionality λ: the number of quasi-identifiers with a range.
     pub dimensions: usize,
 }
 
@@ -33,41 +34,45 @@ pub(super) enum Side {
     Leaves(u32, u32),
 }
 
-/// A question: how many records are in all of these?
+/// A counting query: counts the records that satisfy all predicates.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Query {
     /// Quasi-identifiers with their ranges.
     pub(super) sides: Vec<(usize, Side)>,
-    /// A column published as it is, and which of its leaves are meant.
+    /// A column that is published unchanged, and which of its leaves are selected.
     pub(super) values: Option<(usize, Vec<bool>)>,
 }
 
 impl Workload {
-    /// Draws the queries. Each of the λ sides and the sensitive predicate, if there is one, spans the same share of its
-    /// domain, so that the product of the shares is θ.
+    /// Draws the queries. Each of the λ ranges, and the sensitive predicate if there is one, covers
+    /// the same share of its domain, so that the product of the shares is θ.
     pub(super) fn draw(&self, comparison: &Comparison) -> Result<Vec<Query>> {
         if self.queries == 0 || self.dimensions == 0 {
             return Err(Error::job("a workload needs at least one query with at least one range"));
         }
         if !(self.selectivity > 0.0 && self.selectivity <= 1.0) {
-            return Err(Error::job("the selectivity of queries is a share above 0, at most 1"));
+            return Err(Error::job("the selectivity of queries must be above 0 and at most 1"));
         }
-        let sensitive: Vec<usize> =
-            (0..comparison.lines.len()).filter(|&at| comparison.lines[at].part == Part::Sensitive).collect();
+        let sensitive: Vec<usize> = (0..comparison.lines.len())
+            .filter(|&at| comparison.lines[at].role == ColumnRole::Sensitive)
+            .collect();
         let dimensions = self.dimensions.min(comparison.quasi);
         let predicates = dimensions + usize::from(!sensitive.is_empty());
         let share = self.selectivity.powf(1.0 / predicates as f64);
-        let mut dice = Dice::new(self.seed);
+        let mut rng = SeededRng::new(self.seed);
         let draw = |_| {
-            let columns = dice.choose(dimensions, comparison.quasi);
-            let sides = columns.into_iter().map(|at| (at, side(&comparison.lines[at], share, &mut dice)));
+            let columns = rng.choose(dimensions, comparison.quasi);
+            let sides =
+                columns.into_iter().map(|at| (at, side(&comparison.lines[at], share, &mut rng)));
             let sides = sides.collect();
             let values = (!sensitive.is_empty()).then(|| {
-                let at = sensitive[dice.below(sensitive.len())];
+                let at = sensitive[rng.below(sensitive.len())];
                 let leaves = comparison.lines[at].leaves as usize;
-                let mut meant = vec![false; leaves];
-                dice.choose(part_of(leaves, share), leaves).into_iter().for_each(|leaf| meant[leaf] = true);
-                (at, meant)
+                let mut selected = vec![false; leaves];
+                rng.choose(part_of(leaves, share), leaves)
+                    .into_iter()
+                    .for_each(|leaf| selected[leaf] = true);
+                (at, selected)
             });
             Query { sides, values }
         };
@@ -79,21 +84,21 @@ fn part_of(leaves: usize, share: f64) -> usize {
     ((leaves as f64 * share).ceil() as usize).clamp(1, leaves)
 }
 
-fn side(line: &Line, share: f64, dice: &mut Dice) -> Side {
+fn side(line: &Line, share: f64, rng: &mut SeededRng) -> Side {
     if line.numbers.is_some() {
         let (min, max) = line.range;
         if !(max - min).is_finite() {
-            // Halves, because the range itself is greater than any number.
+            // The difference overflows, so compute with halves.
             let length = (max / 2.0 - min / 2.0) * share;
-            let from = min / 2.0 + (max / 2.0 - min / 2.0 - length) * dice.unit();
+            let from = min / 2.0 + (max / 2.0 - min / 2.0 - length) * rng.unit();
             return Side::Between(from * 2.0, (from + length) * 2.0);
         }
         let length = (max - min) * share;
-        let from = min + (max - min - length) * dice.unit();
+        let from = min + (max - min - length) * rng.unit();
         return Side::Between(from, from + length);
     }
     let leaves = line.leaves as usize;
     let count = part_of(leaves, share);
-    let first = dice.below(leaves - count + 1);
+    let first = rng.below(leaves - count + 1);
     Side::Leaves(first as u32, (first + count - 1) as u32)
 }

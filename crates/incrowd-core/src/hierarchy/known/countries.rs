@@ -1,6 +1,7 @@
 //! Countries in the regions and subregions of the United Nations (M49).
 
-/// A subregion: its name, its region, and its countries, each with two letters, three letters and names, parted by `|`.
+/// A subregion: its name, its region, and its countries, each with two letters, three letters and
+/// names, separated by `|`.
 type Subregion = (&'static str, &'static str, &'static [&'static str]);
 
 const SUBREGIONS: &[Subregion] = &[
@@ -389,8 +390,8 @@ const SUBREGIONS: &[Subregion] = &[
     ("Antarctica", "Antarctic", &["AQ|ATA|Antarctic Treaty area"]),
 ];
 
-/// `DE`, `DEU` and `Germany` lie in `Western Europe` and `Europe`. Letters must be capital ones; of names blanks, dashes and
-/// case do not count.
+/// `DE`, `DEU` and `Germany` are in `Western Europe` and `Europe`. Letters must be upper case;
+/// blanks, dashes and case of names are ignored.
 pub(super) fn path(text: &str) -> Option<Vec<String>> {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', '.'], " ");
     let name = plain(text);
@@ -400,7 +401,8 @@ pub(super) fn path(text: &str) -> Option<Vec<String>> {
         let letters = [words.next(), words.next()].contains(&Some(text));
         letters || words.any(|word| plain(word) == name)
     };
-    let (subregion, region, _) = SUBREGIONS.iter().find(|(_, _, countries)| countries.iter().any(&is))?;
+    let (subregion, region, _) =
+        SUBREGIONS.iter().find(|(_, _, countries)| countries.iter().any(&is))?;
     Some(vec![(*subregion).to_owned(), (*region).to_owned()])
 }
 
@@ -411,9 +413,10 @@ mod tests {
     #[test]
     fn no_letters_are_given_twice() {
         let all = || SUBREGIONS.iter().flat_map(|(_, _, countries)| countries.iter());
-        // 249 of ISO 3166, Kosovo, and a country that is gone but still somebody's birthplace.
+        // 249 of ISO 3166, Kosovo, and one former country, which occurs as a birthplace.
         assert_eq!(all().count(), 251);
-        let mut words: Vec<String> = all().flat_map(|c| c.split('|')).map(str::to_lowercase).collect();
+        let mut words: Vec<String> =
+            all().flat_map(|c| c.split('|')).map(str::to_lowercase).collect();
         words.sort();
         let before = words.len();
         words.dedup();

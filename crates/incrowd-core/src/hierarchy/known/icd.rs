@@ -1,6 +1,7 @@
 //! Diagnoses: the International Classification of Diseases, code, category, chapter.
 
-/// The chapters of ICD-10 with the clinical modification's additions: first and last category, what it is about.
+/// The chapters of ICD-10 with the additions of the clinical modification: first and last category,
+/// and title.
 const CHAPTERS_10: &[(&str, &str, &str)] = &[
     ("A00", "B99", "infectious"),
     ("C00", "D49", "neoplasms"),
@@ -47,21 +48,22 @@ const CHAPTERS_9: &[(u16, u16, &str)] = &[
     (800, 999, "injury and poisoning"),
 ];
 
-/// `E11.9` is of the category `E11.-` and the chapter `E00-E90`.
+/// `E11.9` belongs to the category `E11.-` and the chapter `E00-E90`.
 pub(super) fn path10(code: &str) -> Option<Vec<String>> {
     let code: String = code.to_ascii_uppercase();
     let (category, rest) = code.split_at_checked(3)?;
     let b = category.as_bytes();
     let shape = b[0].is_ascii_uppercase() && b[1].is_ascii_digit() && b[2].is_ascii_alphanumeric();
     let dotted = rest.strip_prefix('.').unwrap_or(rest);
-    let detail = dotted.len() <= 4 && dotted.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    // Letters sort after digits, as O9A does after O99.
+    let detail =
+        dotted.len() <= 4 && dotted.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    // Letters sort after digits: O9A is after O99.
     let chapter = CHAPTERS_10.iter().find(|(first, last, _)| (*first..=*last).contains(&category));
     let (first, last, about) = chapter.filter(|_| shape && detail)?;
     Some(vec![format!("{category}.-"), format!("{first}-{last} {about}")])
 }
 
-/// `250.83` is of the category `250.-` and the chapter `240-279`.
+/// `250.83` belongs to the category `250.-` and the chapter `240-279`.
 pub(super) fn path9(code: &str) -> Option<Vec<String>> {
     let code = code.to_ascii_uppercase();
     let (stem, detail) = code.split_once('.').unwrap_or((&code, ""));
@@ -73,7 +75,7 @@ pub(super) fn path9(code: &str) -> Option<Vec<String>> {
         Some(number) => (&stem[..1], number),
         None => ("", stem),
     };
-    // Without a dot the digits of the category come first.
+    // Without a dot, the first digits are the category.
     let width = if letter == "V" { 2 } else { 3 };
     if number.is_empty() || !digits(number) || number.len() > width + 2 {
         return None;

@@ -1,8 +1,8 @@
-//! Classifications that are known by the structure of their codes, so that nobody has to write a file: diagnoses, countries,
+//! Built-in classifications, derived from the structure of their codes: diagnoses, countries,
 //! states, occupations, industries, postal codes.
 //!
-//! A value that is no code of its classification stands directly below the root: it is published as itself or as `*`. How many
-//! there are is told, not which.
+//! A value that is not a code of its classification is a child of the root: it is published as
+//! itself or as `*`. The number of such values is reported, not the values.
 
 mod countries;
 mod icd;
@@ -19,17 +19,18 @@ use crate::error::Result;
 pub struct Known {
     /// The name in a job file.
     pub name: &'static str,
-    /// What it classifies.
+    /// A description of its levels.
     pub title: &'static str,
-    /// Words of column names that speak for it. Codes that look like other numbers are recognised only with one of them.
+    /// Words of column names that indicate it. Codes that look like other numbers are recognised
+    /// only with one of them.
     pub words: &'static [&'static str],
     /// Whether values alone are enough to recognise it.
     pub by_values: bool,
-    /// What a code may be called instead, finest first; `None` if it is no code.
+    /// The labels of the levels above a code, finest first; `None` if it is not a code.
     path: fn(&str) -> Option<Vec<String>>,
 }
 
-/// Every classification, in the order in which values are tried.
+/// All classifications, in the order in which values are tested.
 pub const KNOWN: &[Known] = &[
     Known {
         name: "countries",
@@ -97,7 +98,7 @@ pub const KNOWN: &[Known] = &[
 ];
 
 impl Known {
-    /// The classification of that name.
+    /// The classification with this name.
     pub fn named(name: &str) -> Option<Known> {
         KNOWN.iter().find(|known| known.name == name).copied()
     }
@@ -116,8 +117,11 @@ impl Known {
                 std::iter::once((*value).to_owned()).chain(above).chain(["*".to_owned()]).collect()
             })
             .collect();
-        // Neighbours of the classification are neighbours on the line; what does not fit comes last.
-        paths.sort_by_cached_key(|path| (path.len() == 2, path.iter().rev().cloned().collect::<Vec<_>>()));
+        // Sort by the path from the root, so that related codes are adjacent; values that are not
+        // codes come last.
+        paths.sort_by_cached_key(|path| {
+            (path.len() == 2, path.iter().rev().cloned().collect::<Vec<_>>())
+        });
         paths.dedup();
         Taxonomy::from_paths(&paths)
     }
@@ -146,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_climb_by_their_structure() {
+    fn codes_are_generalized_by_their_structure() {
         for (name, code, above) in [
             ("icd10", "E11.9", "E11.- < E00-E90 endocrine, nutritional and metabolic"),
             ("icd10", "e119", "E11.- < E00-E90 endocrine, nutritional and metabolic"),
@@ -176,7 +180,11 @@ mod tests {
             ("nace", "62.01", "62.0 < 62 < J information and communication"),
             ("nace", "C10.7", "10.7 < 10 < C manufacturing"),
             ("nace", "34", "none"),
-            ("naics", "541511", "54151 < 5415 < 541 < 54 professional, scientific and technical services"),
+            (
+                "naics",
+                "541511",
+                "54151 < 5415 < 541 < 54 professional, scientific and technical services",
+            ),
             ("naics", "332", "31-33 manufacturing"),
             ("isco08", "2221", "222 < 22 < 2 professionals"),
             ("isco08", "0110", "011 < 01 < 0 armed forces"),
@@ -193,8 +201,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_stands_below_the_root() {
-        let tree = Known::named("icd10").unwrap().build(&["E11.9", "E10", "fall", "E11.0"]).unwrap();
+    fn values_that_are_not_codes_are_below_the_root() {
+        let tree =
+            Known::named("icd10").unwrap().build(&["E11.9", "E10", "fall", "E11.0"]).unwrap();
         let common = |a, b| {
             let (a, b) = (tree.code(a).unwrap(), tree.code(b).unwrap());
             tree.label(tree.common(a.min(b), a.max(b))).to_owned()
@@ -206,11 +215,13 @@ mod tests {
     }
 
     #[test]
-    fn every_label_lies_below_one_other() {
+    fn every_label_has_one_parent() {
         // A label with two parents would be read as the wider of the two.
         for known in KNOWN {
-            let codes: Vec<String> =
-                (0..10_000).map(|n| n.to_string()).chain((0..100).map(|n| format!("{n:02}"))).collect();
+            let codes: Vec<String> = (0..10_000)
+                .map(|n| n.to_string())
+                .chain((0..100).map(|n| format!("{n:02}")))
+                .collect();
             let letters = ('A'..='Z').flat_map(|a| ('A'..='Z').map(move |b| format!("{a}{b}")));
             let coded = ('A'..='Z').flat_map(|a| (0..100).map(move |n| format!("{a}{n:02}")));
             let mut parent: hashbrown::HashMap<String, Option<String>> = hashbrown::HashMap::new();

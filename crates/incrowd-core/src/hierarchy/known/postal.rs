@@ -1,10 +1,11 @@
-//! Postal codes: the first characters name the larger area.
+//! Postal codes: the first characters denote the larger area.
 
-/// `02139` lies in `021**` and `0****`, `SW1A 1AA` in `SW1A` and `SW`.
+/// `02139` is in `021**` and `0****`, `SW1A 1AA` in `SW1A` and `SW`.
 pub(super) fn path(code: &str) -> Option<Vec<String>> {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let letters = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_uppercase());
-    let masked = |code: &str, kept: usize| format!("{}{}", &code[..kept], "*".repeat(code.len() - kept));
+    let masked =
+        |code: &str, kept: usize| format!("{}{}", &code[..kept], "*".repeat(code.len() - kept));
     if digits(code) && (4..=6).contains(&code.len()) {
         let kept = if code.len() == 4 { 2 } else { 3 };
         return Some(vec![masked(code, kept), masked(code, 1)]);

@@ -1,12 +1,12 @@
 //! European regions: every character of a NUTS code after the country's letters is a level.
 
 const COUNTRIES: &[&str] = &[
-    "AL", "AT", "BA", "BE", "BG", "CH", "CY", "CZ", "DE", "DK", "EE", "EL", "ES", "FI", "FR", "HR", "HU",
-    "IE", "IS", "IT", "LI", "LT", "LU", "LV", "ME", "MK", "MT", "NL", "NO", "PL", "PT", "RO", "RS", "SE",
-    "SI", "SK", "TR", "UK", "XK",
+    "AL", "AT", "BA", "BE", "BG", "CH", "CY", "CZ", "DE", "DK", "EE", "EL", "ES", "FI", "FR", "HR",
+    "HU", "IE", "IS", "IT", "LI", "LT", "LU", "LV", "ME", "MK", "MT", "NL", "NO", "PL", "PT", "RO",
+    "RS", "SE", "SI", "SK", "TR", "UK", "XK",
 ];
 
-/// `DE111` lies in `DE11`, `DE1` and `DE`.
+/// `DE111` is in `DE11`, `DE1` and `DE`.
 pub(super) fn nuts(code: &str) -> Option<Vec<String>> {
     let shape = (3..=5).contains(&code.len())
         && code.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())

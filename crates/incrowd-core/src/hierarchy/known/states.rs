@@ -1,9 +1,9 @@
 //! The states of the USA, in the divisions and regions of the Census Bureau.
 
 /// A division: its name, its region, and its states with letters, FIPS number and name.
-type Division = (&'static str, &'static str, &'static [(&'static str, u8, &'static str)]);
+type CensusDivision = (&'static str, &'static str, &'static [(&'static str, u8, &'static str)]);
 
-const DIVISIONS: &[Division] = &[
+const DIVISIONS: &[CensusDivision] = &[
     (
         "New England",
         "Northeast",
@@ -63,12 +63,22 @@ const DIVISIONS: &[Division] = &[
     (
         "East South Central",
         "South",
-        &[("AL", 1, "Alabama"), ("KY", 21, "Kentucky"), ("MS", 28, "Mississippi"), ("TN", 47, "Tennessee")],
+        &[
+            ("AL", 1, "Alabama"),
+            ("KY", 21, "Kentucky"),
+            ("MS", 28, "Mississippi"),
+            ("TN", 47, "Tennessee"),
+        ],
     ),
     (
         "West South Central",
         "South",
-        &[("AR", 5, "Arkansas"), ("LA", 22, "Louisiana"), ("OK", 40, "Oklahoma"), ("TX", 48, "Texas")],
+        &[
+            ("AR", 5, "Arkansas"),
+            ("LA", 22, "Louisiana"),
+            ("OK", 40, "Oklahoma"),
+            ("TX", 48, "Texas"),
+        ],
     ),
     (
         "Mountain",
@@ -108,7 +118,7 @@ const DIVISIONS: &[Division] = &[
     ),
 ];
 
-/// `NY` lies in `Middle Atlantic` and `Northeast`.
+/// `NY` is in `Middle Atlantic` and `Northeast`.
 pub(super) fn path(code: &str) -> Option<Vec<String>> {
     let number: Option<u8> = code.parse().ok().filter(|_| code.len() <= 2);
     let name = code.replace(['-', '_'], " ");

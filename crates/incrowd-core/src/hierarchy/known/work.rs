@@ -1,6 +1,6 @@
 //! Occupations and industries.
 
-/// The major groups of ISCO-08, and the second digits their sub-major groups have.
+/// The major groups of ISCO-08, and the second digits of their sub-major groups.
 const MAJOR: &[(&str, &str)] = &[
     ("armed forces", "123"),
     ("managers", "1234"),
@@ -14,7 +14,8 @@ const MAJOR: &[(&str, &str)] = &[
     ("elementary occupations", "123456"),
 ];
 
-/// `2221` is of the minor group `222`, the sub-major group `22` and the major group `2 professionals`.
+/// `2221` belongs to the minor group `222`, the sub-major group `22` and the major group `2
+/// professionals`.
 pub(super) fn isco(code: &str) -> Option<Vec<String>> {
     let digits = code.bytes().all(|b| b.is_ascii_digit()) && (2..=4).contains(&code.len());
     let (title, second) = MAJOR.get(usize::from(code.as_bytes().first()?.checked_sub(b'0')?))?;
@@ -51,7 +52,8 @@ const SECTIONS: &[(char, u8, u8, &str)] = &[
     ('U', 99, 99, "extraterritorial organisations"),
 ];
 
-/// `62.01` is of the group `62.0`, the division `62` and the section `J information and communication`.
+/// `62.01` belongs to the group `62.0`, the division `62` and the section `J information and
+/// communication`.
 pub(super) fn nace(code: &str) -> Option<Vec<String>> {
     let bare = code.strip_prefix(|c: char| c.is_ascii_uppercase()).unwrap_or(code);
     let (division, detail) = bare.split_once('.').unwrap_or((bare, ""));
@@ -60,7 +62,8 @@ pub(super) fn nace(code: &str) -> Option<Vec<String>> {
         return None;
     }
     let n: u8 = division.parse().ok()?;
-    let (letter, .., title) = SECTIONS.iter().find(|(_, first, last, _)| (*first..=*last).contains(&n))?;
+    let (letter, .., title) =
+        SECTIONS.iter().find(|(_, first, last, _)| (*first..=*last).contains(&n))?;
     if bare.len() < code.len() && !code.starts_with(*letter) {
         return None;
     }
@@ -97,15 +100,18 @@ const SECTORS: &[(u8, u8, &str)] = &[
     (92, 92, "public administration"),
 ];
 
-/// `541511` is of `54151`, `5415`, `541` and the sector `54`. Public files write letters where digits are withheld, `928P`.
+/// `541511` belongs to `54151`, `5415`, `541` and the sector `54`. Public files contain letters in
+/// place of suppressed digits, `928P`.
 pub(super) fn naics(code: &str) -> Option<Vec<String>> {
     let shape = (2..=6).contains(&code.len())
         && code.bytes().take(2).all(|b| b.is_ascii_digit())
         && code.bytes().skip(2).all(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
     let n: u8 = code.get(..2).filter(|_| shape)?.parse().ok()?;
-    let (first, last, title) = SECTORS.iter().find(|(first, last, _)| (*first..=*last).contains(&n))?;
+    let (first, last, title) =
+        SECTORS.iter().find(|(first, last, _)| (*first..=*last).contains(&n))?;
     let mut path: Vec<String> = (3..code.len()).rev().map(|kept| code[..kept].to_owned()).collect();
-    let sector = if first == last { format!("{first} {title}") } else { format!("{first}-{last} {title}") };
+    let sector =
+        if first == last { format!("{first} {title}") } else { format!("{first}-{last} {title}") };
     path.push(sector);
     Some(path)
 }

@@ -1,18 +1,19 @@
-//! A tree of regular intervals once its ends and its width are known: a grid of cells, neighbours of which are joined.
+//! A tree of regular intervals with known ends and width: a grid of cells, adjacent ones of which
+//! are joined.
 
 use crate::number::date_of;
 
-/// A whole number from here on is not exactly a float.
+/// 2^53: greater integers are not all exact as floats.
 pub(super) const EXACT: f64 = 9_007_199_254_740_992.0;
-/// So many cells may be walked through to find the one of a value.
+/// Maximum number of cells for which a linear search of a value's cell is accepted.
 const FEW: f64 = 4096.0;
 
-/// What the numbers of a grid are.
+/// The type of a grid's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Whole numbers: cells are closed and do not touch.
+    /// Integers: cells are closed and do not touch.
     Integers,
-    /// Any numbers: neighbouring cells share an end point, which belongs to the upper one.
+    /// Any numbers: adjacent cells share an end point, which belongs to the upper one.
     Reals,
     /// Days since 1970-01-01, written as dates.
     Dates,
@@ -31,26 +32,27 @@ impl Unit {
     }
 }
 
-/// Cells `[lo + i * width, lo + (i + 1) * width)`, the last one closed at `hi`, joined by each of the factors.
+/// Cells `[lo + i * width, lo + (i + 1) * width)`, the last one closed at `hi`. Each level joins as
+/// many of them as its factor.
 #[derive(Clone, PartialEq)]
 pub struct Grid {
-    /// What the numbers are.
+    /// The type of the numbers.
     pub unit: Unit,
-    /// Where the first cell begins.
+    /// The start of the first cell.
     pub lo: f64,
-    /// Where the last cell ends.
+    /// The end of the last cell.
     pub hi: f64,
     /// The width of the finest cells.
     pub width: f64,
-    /// How many of the finest cells each level joins, finest first.
+    /// The number of finest cells that each level joins, finest first.
     pub factors: Vec<u32>,
-    /// Where the cell of the values below `lo` begins, if there is one.
+    /// The start of the cell of values below `lo`, if there is one.
     pub low: Option<f64>,
-    /// Where the cell of the values above `hi` ends, if there is one.
+    /// The end of the cell of values above `hi`, if there is one.
     pub high: Option<f64>,
 }
 
-// The ends of a grid are published, but they are values of somebody all the same.
+// Does not print the ends, which are values of records, although they are published.
 impl std::fmt::Debug for Grid {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Grid")
@@ -68,8 +70,8 @@ pub(super) struct Interval {
 }
 
 impl Grid {
-    /// Whether every cell can be found and told from its neighbours: ends and edges are numbers that are written exactly, or there
-    /// are few cells.
+    /// Whether every cell can be found and distinguished from adjacent ones: ends and edges are
+    /// exact numbers, or there are few cells.
     pub fn is_sound(&self) -> bool {
         let ends = [Some(self.lo), Some(self.hi), self.low, self.high];
         let end = |x: f64| match self.unit {
@@ -79,7 +81,7 @@ impl Grid {
         };
         let range = self.hi - self.lo;
         let furthest = self.lo.abs().max(self.hi.abs());
-        let told_apart = match self.unit {
+        let distinguishable = match self.unit {
             _ if self.width == 0.0 => true,
             // Edges are rounded to twelve digits.
             Unit::Reals => range / self.width <= FEW || self.width >= furthest * 1e-11,
@@ -90,12 +92,12 @@ impl Grid {
             && range.is_finite()
             && self.width.is_finite()
             && self.width >= 0.0
-            && told_apart
+            && distinguishable
             && (1..=32).contains(&self.factors.len())
             && !self.factors.contains(&0)
     }
 
-    /// How many cells the finest level has.
+    /// The number of cells of the finest level.
     pub fn cells(&self) -> u64 {
         if self.width <= 0.0 {
             return 1;
@@ -103,7 +105,7 @@ impl Grid {
         let whole = self.unit != Unit::Reals;
         let range = self.hi - self.lo + if whole { 1.0 } else { 0.0 };
         let mut count = (range / self.width).ceil().max(1.0);
-        // Rounding may put the last edge on the wrong side of the end; the edges as published decide.
+        // Rounding may put the last edge on the wrong side of the end; the published edges decide.
         while !whole && count > 1.0 && self.edge(count - 1.0) >= self.hi {
             count -= 1.0;
         }
@@ -112,18 +114,22 @@ impl Grid {
 
     fn edge(&self, i: f64) -> f64 {
         let x = self.lo + i * self.width;
-        // The first edge is where the outliers end, to the last digit.
-        if self.unit == Unit::Reals && i > 0.0 { super::super::intervals::significant(x) } else { x }
+        // The first edge is not rounded, because the cell of low outliers ends there.
+        if self.unit == Unit::Reals && i > 0.0 {
+            super::super::intervals::significant(x)
+        } else {
+            x
+        }
     }
 
-    /// The intervals a value may be published as, finest first; none if the grid does not reach it.
+    /// The intervals of a value, finest first; empty if the value is outside the grid.
     pub(super) fn path(&self, x: f64) -> Vec<Interval> {
         let step = if self.unit == Unit::Reals { 0.0 } else { 1.0 };
         if step > 0.0 && x.fract() != 0.0 {
             return Vec::new();
         }
         if x < self.lo || x > self.hi {
-            // An outlier cell lies directly below the root.
+            // A cell of outliers is a child of the root.
             let extent = match (self.low, self.high) {
                 (Some(low), _) if x < self.lo && x >= low => (low, self.lo - step),
                 (_, Some(high)) if x > self.hi && x <= high => (self.hi + step, high),
@@ -146,7 +152,10 @@ impl Grid {
             let factor = f64::from(factor);
             let first = (cell / factor).floor() * factor;
             let end = self.edge(first + factor) - step;
-            self.interval((self.edge(first), if first + factor > last { self.hi } else { end.min(self.hi) }))
+            self.interval((
+                self.edge(first),
+                if first + factor > last { self.hi } else { end.min(self.hi) },
+            ))
         };
         self.factors.iter().map(join).collect()
     }
@@ -157,7 +166,7 @@ impl Grid {
         Interval { label, extent: (lo, hi) }
     }
 
-    /// The same grid with one of its widths only.
+    /// The grid with one of its widths only.
     #[must_use]
     pub fn with_factor(&self, factor: u32) -> Grid {
         Grid { factors: vec![factor], ..self.clone() }
@@ -178,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn values_climb_from_cell_to_cell() {
+    fn values_are_generalized_from_cell_to_cell() {
         assert_eq!(labels(&ages(), 25.0), ["[24, 25]", "[22, 25]", "[22, 29]"]);
         assert_eq!(labels(&ages(), 62.0), ["62", "62", "62"]);
         assert_eq!(labels(&ages(), 18.0), ["[17, 21]"]);
@@ -187,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_whose_cells_cannot_be_told_apart_is_not_sound() {
+    fn a_grid_with_indistinguishable_cells_is_not_sound() {
         assert!(ages().is_sound());
         let reals = Grid { unit: Unit::Reals, lo: 0.0, hi: 73.0, width: 1e-17, ..ages() };
         let far = Grid { unit: Unit::Reals, lo: 0.0, hi: 1e300, width: 5.0, low: None, ..ages() };
@@ -196,8 +205,9 @@ mod tests {
         for grid in [reals, far, wide, dates, Grid { high: Some(1e300), ..ages() }] {
             assert!(!grid.is_sound(), "{} {}", grid.lo, grid.hi);
         }
-        // Few cells may touch: the walk to the right one is short.
-        let close = Grid { unit: Unit::Reals, lo: 1e15, hi: 1e15 + 4.0, width: 0.2, low: None, ..ages() };
+        // Few cells may be closer than the rounding: the linear search is short.
+        let close =
+            Grid { unit: Unit::Reals, lo: 1e15, hi: 1e15 + 4.0, width: 0.2, low: None, ..ages() };
         assert!(close.is_sound() && !close.path(1e15 + 2.0).is_empty());
     }
 

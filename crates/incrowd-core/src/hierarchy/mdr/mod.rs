@@ -1,14 +1,15 @@
 //! The mean difference recommending tree: regular intervals for numbers and dates.
 //!
-//! Paper: `liu-itri`, section III.A and figure 4; the exact form is in `docs/papers.md`. Values beyond two standard
-//! deviations from the mean go into one cell below and one above; what is left is covered by a grid of cells as wide as the
-//! mean difference, two and four of which are joined on the next levels; the root is `*`. A value is published as a cell at
-//! the finest, never as itself.
+//! Paper: `liu-itri`, section III.A and figure 4; the exact form is in `docs/papers.md`. Values
+//! more than two standard deviations from the mean form one cell below and one above. The others
+//! are covered by a grid of cells as wide as the mean difference. The next levels join two and four
+//! cells; the root is `*`. A value is never published itself: the finest published node is a cell.
 //!
-//! Where we differ: the paper takes the mean difference for something that follows the data. It telescopes, so it is a
-//! twentieth of the range of any column, and the tree is a grid of equal widths (see [`mean_difference`]). Bounds that are
-//! stated are the ends of the grid themselves, so that no extreme of the data is published; where the column states a domain,
-//! the outlier cells reach to its ends for the same reason.
+//! Where we differ: the paper assumes that the mean difference depends on the distribution of the
+//! data. It telescopes, so it is a twentieth of the range of any column, and the tree is a grid of
+//! equal widths (see [`mean_difference`]). If bounds are given, they are the ends of the grid, so
+//! that no extreme of the data is published. If the column has a given domain, the cells of
+//! outliers extend to its ends for the same reason.
 
 mod grid;
 pub mod mean_difference;
@@ -21,19 +22,19 @@ use super::{Extents, Taxonomy, intervals};
 use crate::error::{Error, Result};
 use crate::number::{Number, date_of, parse_date, parse_number};
 
-/// Which values lie outside the grid.
+/// The values outside the grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Outliers {
-    /// Those farther than two standard deviations from the mean.
+    /// Values more than two standard deviations from the mean.
     #[default]
     TwoSigma,
-    /// Those outside these bounds.
+    /// Values outside these bounds.
     Bounds(f64, f64),
-    /// None.
+    /// No values.
     None,
 }
 
-/// A recipe for a tree of regular intervals.
+/// The definition of a tree of regular intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mdr {
     outliers: Outliers,
@@ -56,7 +57,7 @@ impl Default for Mdr {
 }
 
 impl Mdr {
-    /// Checks the recipe. `base_width` stands in for the mean difference, if given.
+    /// Checks the definition. `base_width` replaces the mean difference, if given.
     pub fn new(
         outliers: Outliers,
         factors: Vec<u32>,
@@ -66,7 +67,9 @@ impl Mdr {
         if let Outliers::Bounds(lo, hi) = outliers
             && !(lo.is_finite() && hi.is_finite() && lo < hi)
         {
-            return Err(Error::job("the bounds of `outliers` must be two numbers, the lower one first"));
+            return Err(Error::job(
+                "the bounds of `outliers` must be two numbers, the lower one first",
+            ));
         }
         let nested = factors.windows(2).all(|w| w[0] < w[1] && w[1] % w[0] == 0);
         if !nested || factors.is_empty() || factors.contains(&0) || factors.len() > 32 {
@@ -79,18 +82,18 @@ impl Mdr {
         Ok(Mdr { outliers, factors, quantile, base_width, grid: None })
     }
 
-    /// The recipe of a tree that is known already.
+    /// The definition of a tree with a known grid.
     pub fn of_grid(grid: Grid) -> Mdr {
         Mdr { factors: grid.factors.clone(), grid: Some(grid), ..Mdr::default() }
     }
 
-    /// The grid, if the tree is known already.
+    /// The grid, if it is known.
     pub fn grid(&self) -> Option<&Grid> {
         self.grid.as_ref()
     }
 
-    /// Builds the tree over the numbers or dates in `values`. `counts` says how many records have each of them, `domain` what
-    /// the column's whole range is, if that is stated.
+    /// Builds the tree over the numbers or dates in `values`. `counts` holds the number of records
+    /// per value, `domain` the whole range of the column, if given.
     pub fn build(
         &self,
         column: &str,
@@ -108,8 +111,13 @@ impl Mdr {
             None => {
                 let dates: Option<Vec<i32>> = values.iter().map(|v| parse_date(v)).collect();
                 let dates = dates.ok_or_else(|| {
-                    Error::input(format!("column `{column}` holds a value that is neither a number nor a date"))
-                        .help("list what counts as missing in [input] missing, or give the column another hierarchy")
+                    Error::input(format!(
+                        "column `{column}` holds a value that is neither a number nor a date"
+                    ))
+                    .help(
+                        "list texts that mean a missing value in [input] missing, or use another \
+                         hierarchy",
+                    )
                 })?;
                 (Unit::Dates, dates.into_iter().map(f64::from).collect())
             }
@@ -119,7 +127,7 @@ impl Mdr {
         for ((text, x), &count) in values.iter().zip(parsed).zip(counts.unwrap_or(&once)) {
             leaves.push(Leaf { label: leaf(text).unwrap_or_default(), x, count });
         }
-        if self.grid.is_none() && counts.is_none() && self.asks_for_counts() {
+        if self.grid.is_none() && counts.is_none() && self.needs_counts() {
             return Err(Error::bug(format!(
                 "the tree of column `{column}` needs the number of records by value"
             )));
@@ -127,12 +135,12 @@ impl Mdr {
         self.tree(column, leaves, unit, domain)
     }
 
-    /// Whether the tree depends on how many records have each value.
-    fn asks_for_counts(&self) -> bool {
+    /// Whether the tree depends on the number of records per value.
+    fn needs_counts(&self) -> bool {
         self.outliers == Outliers::TwoSigma || self.quantile == Quantile::Chunk
     }
 
-    /// Builds the tree over leaves that are known to be of one unit.
+    /// Builds the tree over leaves of one type.
     pub(crate) fn tree(
         &self,
         column: &str,
@@ -147,7 +155,9 @@ impl Mdr {
             same
         });
         let (Some(first), Some(last)) = (leaves.first(), leaves.last()) else {
-            return Err(Error::input(format!("column `{column}` has no numbers to make intervals of")));
+            return Err(Error::input(format!(
+                "column `{column}` has no numbers to make intervals of"
+            )));
         };
         let own = (first.x, last.x);
         let exact = unit != Unit::Integers || own.0.abs().max(own.1.abs()) < grid::EXACT;
@@ -160,22 +170,29 @@ impl Mdr {
             && (own.0 < lo || own.1 > hi)
             && self.grid.is_none()
         {
-            return Err(Error::input(format!("column `{column}` has values outside its stated domain"))
-                .help("widen `domain`, or leave it out to use the range of the data")
+            return Err(Error::input(format!("column `{column}` has values outside its `domain`"))
+                .help("widen `domain`, or remove it to use the range of the data")
                 .at(format!("columns.{column}.domain")));
         }
         let grid = match &self.grid {
             Some(grid) => grid.clone(),
             None => {
-                let sample: Vec<(f64, u64)> = leaves.iter().map(|leaf| (leaf.x, leaf.count)).collect();
+                let sample: Vec<(f64, u64)> =
+                    leaves.iter().map(|leaf| (leaf.x, leaf.count)).collect();
                 self.choose_grid(column, &sample, unit, domain.unwrap_or(own))?
             }
         };
-        plant(&leaves, grid, domain.unwrap_or(own))
+        build_tree(&leaves, grid, domain.unwrap_or(own))
     }
 
-    /// The ends and the width of the grid.
-    fn choose_grid(&self, column: &str, sample: &Sample, unit: Unit, domain: (f64, f64)) -> Result<Grid> {
+    /// Determines the ends and the width of the grid.
+    fn choose_grid(
+        &self,
+        column: &str,
+        sample: &Sample,
+        unit: Unit,
+        domain: (f64, f64),
+    ) -> Result<Grid> {
         let bounds = match self.outliers {
             Outliers::TwoSigma => mean_difference::two_sigma(sample),
             Outliers::Bounds(lo, hi) => (lo, hi),
@@ -196,14 +213,18 @@ impl Mdr {
             _ => (first.0, last.0),
         };
         let mean_difference = match (self.outliers, self.quantile) {
-            // The ends that are stated are the first and the last cut point.
-            (Outliers::Bounds(..), Quantile::Cuts) => self.quantile.mean_difference(&[(lo, 1), (hi, 1)]),
+            // The given ends are the first and the last cut point.
+            (Outliers::Bounds(..), Quantile::Cuts) => {
+                self.quantile.mean_difference(&[(lo, 1), (hi, 1)])
+            }
             _ => self.quantile.mean_difference(&core),
         };
         let width = match self.base_width {
             Some(width) if whole && width.fract() != 0.0 => {
-                return Err(Error::job(format!("`base_width` of column `{column}` must be a whole number"))
-                    .at(format!("columns.{column}.hierarchy")));
+                return Err(Error::job(format!(
+                    "`base_width` of column `{column}` must be an integer"
+                ))
+                .at(format!("columns.{column}.hierarchy")));
             }
             Some(width) => width,
             None if whole => (mean_difference + 0.5).floor().max(1.0),
@@ -214,15 +235,16 @@ impl Mdr {
         let grid = Grid { unit, lo, hi, width, factors: self.factors.clone(), low, high };
         grid.is_sound().then_some(grid).ok_or_else(|| {
             Error::input(format!(
-                "the intervals of column `{column}` are too narrow or too far out to be told apart"
+                "the intervals of column `{column}` are too narrow or too far out to be \
+                 distinguished"
             ))
-            .help("state a greater `base_width`, or bounds and a `domain` near the values")
+            .help("set a greater `base_width`, or bounds and a `domain` near the values")
             .at(format!("columns.{column}.hierarchy"))
         })
     }
 }
 
-/// A value with its canonical spelling and how many records have it.
+/// A value with its canonical spelling and its number of records.
 pub(crate) struct Leaf {
     pub(crate) label: String,
     pub(crate) x: f64,
@@ -235,8 +257,8 @@ pub(crate) fn leaf(text: &str) -> Option<String> {
     intervals::leaf(text).map(|(label, _)| label).or_else(date)
 }
 
-/// The tree of a grid over leaves in order.
-fn plant(leaves: &[Leaf], grid: Grid, domain: (f64, f64)) -> Result<Taxonomy> {
+/// Builds the tree of a grid over sorted leaves.
+fn build_tree(leaves: &[Leaf], grid: Grid, domain: (f64, f64)) -> Result<Taxonomy> {
     let mut cells = hashbrown::HashMap::new();
     let mut paths = Vec::with_capacity(leaves.len());
     for leaf in leaves {
@@ -249,7 +271,8 @@ fn plant(leaves: &[Leaf], grid: Grid, domain: (f64, f64)) -> Result<Taxonomy> {
         paths.push(path);
     }
     let taxonomy = Taxonomy::from_paths(&paths)?;
-    let values: hashbrown::HashMap<&str, f64> = leaves.iter().map(|l| (l.label.as_str(), l.x)).collect();
+    let values: hashbrown::HashMap<&str, f64> =
+        leaves.iter().map(|l| (l.label.as_str(), l.x)).collect();
     let extent = |node: usize| {
         let label = taxonomy.label(crate::NodeId(node as u32));
         let value = || values.get(label).map(|&x| (x, x));
@@ -261,33 +284,37 @@ fn plant(leaves: &[Leaf], grid: Grid, domain: (f64, f64)) -> Result<Taxonomy> {
 }
 
 impl Taxonomy {
-    /// The lowest node of a tree of regular intervals whose interval holds a value that need not be one of its leaves.
+    /// The lowest node of a tree of regular intervals whose interval contains a value. The value
+    /// need not be a leaf.
     pub(crate) fn cell_of(&self, text: &str) -> Option<crate::NodeId> {
         let grid = self.grid()?;
         let x = match grid.unit {
             Unit::Dates => parse_date(text).map(f64::from),
             _ => parse_number(text).map(Number::as_f64),
         };
-        // A cell without a record is in no tree; one that joins it may be.
+        // A cell without records is not in the tree; a coarser cell may be.
         grid.path(x?).iter().find_map(|interval| self.node(&interval.label))
     }
 
-    /// The same leaves under another grid; `None` if the tree is none of regular intervals. A leaf that is no number, such
-    /// as a kept missing value, stays where it is.
+    /// The leaves under another grid; `None` if the tree has no grid. A leaf that is not a number,
+    /// for example a kept missing value, stays a child of the root.
     pub fn regridded(&self, grid: Grid) -> Option<Result<Taxonomy>> {
         let extents = self.extents().filter(|_| self.grid().is_some())?;
-        let (mut leaves, mut lost) = (Vec::new(), None);
+        let (mut leaves, mut missing) = (Vec::new(), None);
         for code in 0..self.leaves() {
             let leaf = self.leaf(crate::Code(code));
             let label = self.label(leaf).to_owned();
             if self.parent(leaf) == Some(self.root()) {
-                lost = Some(label);
+                missing = Some(label);
             } else {
                 leaves.push(Leaf { label, x: extents.of_node[leaf.index()].0, count: 1 });
             }
         }
-        let planted = plant(&leaves, grid, extents.domain);
-        Some(planted.map(|tree| lost.map_or_else(|| tree.clone(), |label| tree.clone().with_leaf(&label))))
+        let tree = build_tree(&leaves, grid, extents.domain);
+        Some(tree.map(|tree| match missing {
+            Some(label) => tree.with_leaf(&label),
+            None => tree,
+        }))
     }
 }
 
@@ -308,12 +335,15 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_published_as_its_cell_at_the_finest() {
+    fn the_finest_published_node_of_a_value_is_its_cell() {
         let t = tree(&bounded(22.0, 62.0), &["17", "21", "22", "25", "26", "62", "63", "90"]);
         assert_eq!(common(&t, "25", "25"), "[24, 25]");
         assert_eq!(common(&t, "22", "25"), "[22, 25]");
         assert_eq!(common(&t, "22", "26"), "[22, 29]");
-        assert_eq!((common(&t, "17", "21"), common(&t, "63", "90")), ("[17, 21]".into(), "[63, 90]".into()));
+        assert_eq!(
+            (common(&t, "17", "21"), common(&t, "63", "90")),
+            ("[17, 21]".into(), "[63, 90]".into())
+        );
         assert_eq!((common(&t, "62", "62"), common(&t, "21", "22")), ("62".into(), "*".into()));
         assert_eq!((t.height(), t.leaves()), (3, 8));
         assert_eq!(t.node("25"), None, "a value that is not a cell cannot be read back");
@@ -322,8 +352,10 @@ mod tests {
     }
 
     #[test]
-    fn stated_bounds_and_domain_publish_no_extreme_of_the_data() {
-        let t = bounded(20.0, 60.0).build("age", &["19", "23", "55"], None, Some((0.0, 120.0))).unwrap();
+    fn given_bounds_and_domain_publish_no_extreme_of_the_data() {
+        let t = bounded(20.0, 60.0)
+            .build("age", &["19", "23", "55"], None, Some((0.0, 120.0)))
+            .unwrap();
         assert_eq!(common(&t, "19", "19"), "[0, 19]");
         assert_eq!(common(&t, "23", "23"), "[22, 23]");
     }
@@ -332,7 +364,10 @@ mod tests {
     fn the_outer_end_of_reals_and_dates_is_closed() {
         let none = Mdr::new(Outliers::None, vec![1, 2, 4], Quantile::Cuts, None).unwrap();
         let t = tree(&none, &["1.0", "1.5", "2.25", "7.5", "9.0"]);
-        assert_eq!((common(&t, "9", "9"), common(&t, "7.5", "9")), ("[8.6, 9]".into(), "[7.4, 9]".into()));
+        assert_eq!(
+            (common(&t, "9", "9"), common(&t, "7.5", "9")),
+            ("[8.6, 9]".into(), "[7.4, 9]".into())
+        );
         let t = tree(&none, &["2021-01-01", "2021-01-15", "2021-04-11"]);
         assert_eq!(common(&t, "2021-01-01", "2021-01-01"), "[2021-01-01, 2021-01-05]");
         assert_eq!(common(&t, "2021-04-11", "2021-04-11"), "2021-04-11");
@@ -344,7 +379,10 @@ mod tests {
         assert_eq!(t.label(t.common(t.code("?").unwrap(), t.code("?").unwrap())), "?");
         assert_eq!((common(&t, "5", "?"), common(&t, "1", "1")), ("*".into(), "1".into()));
         let single = t.regridded(t.grid().unwrap().with_factor(4)).unwrap().unwrap();
-        assert_eq!((common(&single, "1", "1"), common(&single, "?", "?")), ("[0, 3]".into(), "?".into()));
+        assert_eq!(
+            (common(&single, "1", "1"), common(&single, "?", "?")),
+            ("[0, 3]".into(), "?".into())
+        );
         assert_eq!(common(&single, "1", "5"), "*");
     }
 
@@ -353,7 +391,10 @@ mod tests {
         assert!(Mdr::new(Outliers::Bounds(2.0, 1.0), vec![1], Quantile::Cuts, None).is_err());
         assert!(Mdr::new(Outliers::None, vec![2, 3], Quantile::Cuts, None).is_err());
         assert!(Mdr::new(Outliers::None, vec![1], Quantile::Cuts, Some(0.0)).is_err());
-        assert!(bounded(40.0, 50.0).build("x", &["1", "2"], None, None).is_err(), "nothing is in the core");
+        assert!(
+            bounded(40.0, 50.0).build("x", &["1", "2"], None, None).is_err(),
+            "no value is between the bounds"
+        );
         assert!(Mdr::default().build("x", &["a"], Some(&[1]), None).is_err());
         assert!(Mdr::default().build("x", &["1"], None, None).is_err(), "sigma needs counts");
         assert!(bounded(0.0, 9.0).build("x", &["1"], None, Some((2.0, 3.0))).is_err());

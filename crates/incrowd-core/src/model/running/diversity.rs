@@ -1,18 +1,18 @@
-//! Three kinds of l-diversity, each with what it has to know of a group.
+//! Incremental forms of distinct, recursive and entropy l-diversity.
 
 use super::super::l_diversity;
-use super::super::watched::Watched;
+use super::super::target::TargetColumn;
 use super::Running;
 use crate::exact::Decimal;
 use crate::group::Histogram;
 
-/// So many changes are made to a sum of logarithms before it is added up anew.
+/// Number of updates after which a sum of logarithms is recomputed, to bound its error.
 const MOST_CHANGES: u32 = 256;
 
-/// At least l different values, and so many records.
+/// At least l different values, and at least `least` records.
 #[derive(Debug)]
 pub(in super::super) struct Distinct<'a> {
-    watched: &'a Watched,
+    target: &'a TargetColumn,
     l: u64,
     least: u64,
     values: Histogram,
@@ -20,8 +20,8 @@ pub(in super::super) struct Distinct<'a> {
 }
 
 impl<'a> Distinct<'a> {
-    pub(in super::super) fn new(watched: &'a Watched, l: u64, least: u64) -> Distinct<'a> {
-        Distinct { watched, l, least, values: Histogram::default(), records: 0 }
+    pub(in super::super) fn new(target: &'a TargetColumn, l: u64, least: u64) -> Distinct<'a> {
+        Distinct { target, l, least, values: Histogram::default(), records: 0 }
     }
 
     fn holds(&self, values: usize, records: u64) -> bool {
@@ -36,12 +36,12 @@ impl Running for Distinct<'_> {
     }
 
     fn add(&mut self, code: u32, records: u64) {
-        self.values.add(self.watched.counted_as(code), records);
+        self.values.add(self.target.counted_as(code), records);
         self.records += records;
     }
 
     fn remove(&mut self, code: u32, records: u64) {
-        self.values.subtract(self.watched.counted_as(code), records);
+        self.values.subtract(self.target.counted_as(code), records);
         self.records -= records;
     }
 
@@ -50,20 +50,20 @@ impl Running for Distinct<'_> {
     }
 
     fn admits_with(&self, code: u32, records: u64) -> bool {
-        let new = self.values.get(self.watched.counted_as(code)) == 0;
+        let new = self.values.get(self.target.counted_as(code)) == 0;
         self.holds(self.values.entries().len() + usize::from(new), self.records + records)
     }
 
     fn admits_without(&self, code: u32, records: u64) -> bool {
-        let last = self.values.get(self.watched.counted_as(code)) == records;
+        let last = self.values.get(self.target.counted_as(code)) == records;
         self.holds(self.values.entries().len() - usize::from(last), self.records - records)
     }
 }
 
-/// The most frequent value less than c times the l-th and rarer ones together.
+/// The most frequent value occurs less than c times as often as the l-th and rarer ones together.
 #[derive(Debug)]
 pub(in super::super) struct Recursive<'a> {
-    pub(in super::super) watched: &'a Watched,
+    pub(in super::super) target: &'a TargetColumn,
     pub(in super::super) l: u64,
     pub(in super::super) c: Decimal,
     pub(in super::super) values: Histogram,
@@ -84,26 +84,26 @@ impl Recursive<'_> {
         }
     }
 
-    /// The answer if a count is another one.
+    /// The verdict if one count `old` becomes `new`.
     fn judge(&self, old: u64, new: u64, records: u64) -> bool {
         let frequent = self.l as usize - 1;
         let (mut most, mut taken, mut sum) = (0, 0, 0);
-        let (mut gone, mut come) = (old == 0, false);
-        // The counts in descending order, without the old one and with the new one.
+        let (mut removed, mut inserted) = (old == 0, false);
+        // Iterates over the counts in descending order, with `old` removed and `new` inserted.
         let mut next = self.counts.iter().copied().peekable();
         while taken < frequent.max(1) {
-            if !gone && next.peek() == Some(&old) {
-                (gone, _) = (true, next.next());
+            if !removed && next.peek() == Some(&old) {
+                (removed, _) = (true, next.next());
                 continue;
             }
             let count = match next.peek() {
-                Some(&count) if come || count > new => {
+                Some(&count) if inserted || count > new => {
                     next.next();
                     count
                 }
-                None if come => break,
+                None if inserted => break,
                 _ => {
-                    come = true;
+                    inserted = true;
                     new
                 }
             };
@@ -124,7 +124,7 @@ impl Running for Recursive<'_> {
     }
 
     fn add(&mut self, code: u32, records: u64) {
-        let code = self.watched.counted_as(code);
+        let code = self.target.counted_as(code);
         let old = self.values.get(code);
         self.values.add(code, records);
         self.records += records;
@@ -132,7 +132,7 @@ impl Running for Recursive<'_> {
     }
 
     fn remove(&mut self, code: u32, records: u64) {
-        let code = self.watched.counted_as(code);
+        let code = self.target.counted_as(code);
         let old = self.values.get(code);
         self.values.subtract(code, records);
         self.records -= records;
@@ -144,20 +144,21 @@ impl Running for Recursive<'_> {
     }
 
     fn admits_with(&self, code: u32, records: u64) -> bool {
-        let old = self.values.get(self.watched.counted_as(code));
+        let old = self.values.get(self.target.counted_as(code));
         self.judge(old, old + records, self.records + records)
     }
 
     fn admits_without(&self, code: u32, records: u64) -> bool {
-        let old = self.values.get(self.watched.counted_as(code));
+        let old = self.values.get(self.target.counted_as(code));
         self.judge(old, old - records, self.records - records)
     }
 }
 
-/// An entropy of at least ln l. The sum of r ln r is kept, with a bound of its error; where that does not decide, all counts do.
+/// An entropy of at least ln l. The sum of r ln r is maintained with a bound of its error. If the
+/// bound does not decide, the verdict is computed from all counts.
 #[derive(Debug)]
 pub(in super::super) struct Entropy<'a> {
-    pub(in super::super) watched: &'a Watched,
+    pub(in super::super) target: &'a TargetColumn,
     pub(in super::super) l: u64,
     pub(in super::super) values: Histogram,
     pub(in super::super) records: u64,
@@ -182,7 +183,8 @@ impl Entropy<'_> {
     fn judge(&self, code: u32, old: u64, new: u64, records: u64) -> bool {
         let (n, ln) = (records as f64, (self.l as f64).ln());
         let (total, sum) = (term(records), self.sum + term(new) - term(old));
-        // Every change adds three roundings of numbers that the group, which was never larger than this by far, bounds.
+        // Every update adds three rounding errors, each bounded by the size of the group, which was
+        // never much larger than now.
         let terms = self.values.entries().len() as f64 + 8.0 + 4.0 * f64::from(self.changes + 1);
         let bound = total.max(term(self.records + old + new)) + n * ln + 1.0;
         let error = 4.0 * terms * f64::EPSILON * bound;
@@ -190,8 +192,13 @@ impl Entropy<'_> {
         if excess.abs() > error && self.changes <= MOST_CHANGES {
             return excess > 0.0;
         }
-        let mut counts: Vec<u64> =
-            self.values.entries().iter().filter(|entry| entry.0 != code).map(|entry| entry.1).collect();
+        let mut counts: Vec<u64> = self
+            .values
+            .entries()
+            .iter()
+            .filter(|entry| entry.0 != code)
+            .map(|entry| entry.1)
+            .collect();
         counts.extend(Some(new).filter(|&count| count > 0));
         l_diversity::entropy(&counts, records, self.l).1
     }
@@ -204,7 +211,7 @@ impl Running for Entropy<'_> {
     }
 
     fn add(&mut self, code: u32, records: u64) {
-        let code = self.watched.counted_as(code);
+        let code = self.target.counted_as(code);
         let old = self.values.get(code);
         self.values.add(code, records);
         self.records += records;
@@ -212,11 +219,11 @@ impl Running for Entropy<'_> {
     }
 
     fn remove(&mut self, code: u32, records: u64) {
-        let code = self.watched.counted_as(code);
+        let code = self.target.counted_as(code);
         let old = self.values.get(code);
         self.values.subtract(code, records);
         self.records -= records;
-        // The sum was larger: it is added up anew, so that what was lost then does not count now.
+        // The sum was larger before, so its error was too: recompute it.
         self.changes = MOST_CHANGES;
         self.change(old, old - records);
     }
@@ -228,13 +235,13 @@ impl Running for Entropy<'_> {
     }
 
     fn admits_with(&self, code: u32, records: u64) -> bool {
-        let code = self.watched.counted_as(code);
+        let code = self.target.counted_as(code);
         let old = self.values.get(code);
         self.judge(code, old, old + records, self.records + records)
     }
 
     fn admits_without(&self, code: u32, records: u64) -> bool {
-        let code = self.watched.counted_as(code);
+        let code = self.target.counted_as(code);
         let old = self.values.get(code);
         self.judge(code, old, old - records, self.records - records)
     }

@@ -1,11 +1,12 @@
-//! No value holds more than a share of a group: l-diversity by frequency, (α,k)-anonymity.
+//! Incremental form of models that limit the share of each value: l-diversity by frequency,
+//! (α,k)-anonymity.
 
-use super::super::watched::Watched;
+use super::super::target::TargetColumn;
 use super::Running;
 use crate::exact::Decimal;
 use crate::group::Histogram;
 
-/// The greatest share of a group that a value may hold, `part / whole`.
+/// The greatest admitted share of a value, `part / whole`.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Share {
     part: u64,
@@ -29,14 +30,14 @@ impl Share {
     }
 }
 
-/// How often the values occur that are meant, and how often the most frequent one does.
+/// The number of records per protected value, and the greatest of them.
 #[derive(Debug)]
 pub(in super::super) struct Frequency<'a> {
-    watched: &'a Watched,
+    target: &'a TargetColumn,
     share: Share,
-    /// Whether a code is meant; all are if there is nothing.
-    meant: &'a [bool],
-    /// A group has at least so many records.
+    /// Whether a code is protected; empty if all are.
+    protected: &'a [bool],
+    /// The least number of records of a group.
     least: u64,
     values: Histogram,
     records: u64,
@@ -44,26 +45,34 @@ pub(in super::super) struct Frequency<'a> {
 }
 
 impl<'a> Frequency<'a> {
-    pub(in super::super) fn new(watched: &'a Watched, share: Share) -> Frequency<'a> {
-        Frequency { watched, share, meant: &[], least: 0, values: Histogram::default(), records: 0, most: 0 }
+    pub(in super::super) fn new(target: &'a TargetColumn, share: Share) -> Frequency<'a> {
+        Frequency {
+            target,
+            share,
+            protected: &[],
+            least: 0,
+            values: Histogram::default(),
+            records: 0,
+            most: 0,
+        }
     }
 
-    /// Of these values alone, in groups of at least so many records.
-    pub(in super::super) fn of(self, meant: &'a [bool], least: u64) -> Frequency<'a> {
-        Frequency { meant, least, ..self }
+    /// Protects only these values, in groups of at least `least` records.
+    pub(in super::super) fn of(self, protected: &'a [bool], least: u64) -> Frequency<'a> {
+        Frequency { protected, least, ..self }
     }
 
-    /// The code a value is counted under, if it is meant.
+    /// The code under which a value is counted, if it is protected.
     fn counted(&self, code: u32) -> Option<u32> {
-        let code = self.watched.counted_as(code);
-        Some(code).filter(|&code| self.meant.get(code as usize).copied().unwrap_or(true))
+        let code = self.target.counted_as(code);
+        Some(code).filter(|&code| self.protected.get(code as usize).copied().unwrap_or(true))
     }
 
     fn holds(&self, most: u64, records: u64) -> bool {
         records >= self.least && self.share.allows(most, records)
     }
 
-    /// How often the most frequent value occurs, but for one of them.
+    /// The greatest count of a value other than `code`.
     fn most_but(&self, code: u32) -> u64 {
         let others = self.values.entries().iter().filter(|entry| entry.0 != code);
         others.map(|entry| entry.1).max().unwrap_or(0)
@@ -99,13 +108,14 @@ impl Running for Frequency<'_> {
         self.holds(self.most, self.records)
     }
 
-    /// Codes that are counted as one occur at least as often as each of them.
+    /// Several codes may be counted as one value, whose count is at least that of each code. So
+    /// this is only a sufficient condition for refusal.
     fn refuses(&self, counts: &[u64], records: u64) -> bool {
-        let most = match self.meant {
+        let most = match self.protected {
             [] => counts.iter().copied().max(),
             _ => {
-                let meant = |code: &usize| self.counted(*code as u32).is_some();
-                (0..counts.len()).filter(meant).map(|code| counts[code]).max()
+                let is_protected = |code: &usize| self.counted(*code as u32).is_some();
+                (0..counts.len()).filter(is_protected).map(|code| counts[code]).max()
             }
         };
         !self.holds(most.unwrap_or(0), records)
@@ -118,7 +128,7 @@ impl Running for Frequency<'_> {
 
     fn admits_without(&self, code: u32, records: u64) -> bool {
         let left = self.records - records;
-        // If the most frequent one is not too much of what is left, nothing is.
+        // If the greatest count is admitted for the remaining records, all smaller ones are.
         if self.holds(self.most, left) {
             return true;
         }

@@ -1,42 +1,43 @@
-//! Models that keep count of a group whose records come and go, so that one more or one fewer is judged without looking at all
-//! the others again. Algorithms that move records ask for it; the answers are those of
-//! [`BoundModel::admits`](super::BoundModel::admits), always.
+//! Incremental forms of models: a group to which records are added and from which records are
+//! removed. A change of one record is judged without visiting the other records. The verdicts are
+//! those of [`BoundModel::admits`](super::BoundModel::admits).
 
+mod distance;
 mod diversity;
 mod frequency;
-mod moved;
-mod within;
+mod shares;
 
+pub(super) use distance::{IncrementalDistance, Work};
 pub(super) use diversity::{Distinct, Entropy, Recursive};
 pub(super) use frequency::{Frequency, Share};
-pub(super) use moved::{Moved, Work};
-pub(super) use within::{Range, Ranges, Shares, Within, first_true};
+pub(super) use shares::{IncrementalShares, Range, Ranges, Shares, first_true};
 
 use std::fmt::Debug;
 
-/// A group of which records come and go, as one model sees it. Codes are those of the column the model looks at.
+/// A group that changes by single records, judged by one model. Codes are those of the model's
+/// sensitive column.
 pub trait Running: Debug + Send {
-    /// No records are left.
+    /// Removes all records.
     fn clear(&mut self);
 
-    /// Records with this value come.
+    /// Adds records with this value.
     fn add(&mut self, code: u32, records: u64);
 
-    /// Records with this value that came before leave.
+    /// Removes records with this value that were added before.
     fn remove(&mut self, code: u32, records: u64);
 
     /// Whether the model admits the group.
     fn admits(&self) -> bool;
 
-    /// Whether it surely would not admit a group of so many records in which every code occurs as often as `counts` says. Quicker
-    /// than counting them, and no for want of a quick answer.
+    /// Whether the model certainly refuses a group of `records` records with these counts per code.
+    /// Faster than adding them; returns false if there is no fast answer.
     fn refuses(&self, _counts: &[u64], _records: u64) -> bool {
         false
     }
 
-    /// Whether it would with these records.
+    /// Whether the model admits the group with these records added.
     fn admits_with(&self, code: u32, records: u64) -> bool;
 
-    /// Whether it would without these records, which are there.
+    /// Whether the model admits the group with these records removed.
     fn admits_without(&self, code: u32, records: u64) -> bool;
 }

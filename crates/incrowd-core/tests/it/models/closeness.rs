@@ -1,19 +1,24 @@
-//! t-closeness: the three closed forms against moving the earth by the cheapest way, found without any closed form.
+//! t-closeness: the three closed forms compared with the solution of the transport problem.
 
 use proptest::prelude::*;
 
-use super::{Row, Table, Typed, agree, occurrences, tables, with_tree, word};
+use super::{Millionths, Row, Table, agree, occurrences, tables, with_tree, word};
 use incrowd_core::SensitiveSpec;
 
-/// The least work of moving `supply` onto `demand`, both of the same total, by sending what can be sent along the cheapest
-/// path of the residual network until all is moved.
-pub(super) fn transport(supply: &[i128], demand: &[i128], cost: &dyn Fn(usize, usize) -> i128) -> i128 {
+/// The least work of moving `supply` onto `demand`, which have the same total: repeatedly sends as
+/// much as possible along a cheapest path of the residual network.
+pub(super) fn transport(
+    supply: &[i128],
+    demand: &[i128],
+    cost: &dyn Fn(usize, usize) -> i128,
+) -> i128 {
     let (n, m) = (supply.len(), demand.len());
     let (mut supply, mut demand) = (supply.to_vec(), demand.to_vec());
     let mut flow = vec![vec![0i128; m]; n];
     let mut work = 0;
     while supply.iter().any(|&left| left > 0) {
-        // Shortest distances from the sources that have something left; sinks are numbered after sources.
+        // Shortest distances from the sources with remaining supply (Bellman–Ford). Sinks are
+        // numbered after sources.
         let mut distance: Vec<Option<i128>> = vec![None; n + m];
         let mut before = vec![usize::MAX; n + m];
         (0..n).filter(|&i| supply[i] > 0).for_each(|i| distance[i] = Some(0));
@@ -73,13 +78,21 @@ fn check(
     for group in 0..table.groups.len() {
         let own = table.column(group, 0);
         let (all, n) = (whole.len() as i128, own.len() as i128);
-        let supply: Vec<i128> = values.iter().map(|v| i128::from(occurrences(&own, v)) * all).collect();
-        let demand: Vec<i128> = values.iter().map(|v| i128::from(occurrences(&whole, v)) * n).collect();
+        let supply: Vec<i128> =
+            values.iter().map(|v| i128::from(occurrences(&own, v)) * all).collect();
+        let demand: Vec<i128> =
+            values.iter().map(|v| i128::from(occurrences(&whole, v)) * n).collect();
         let (work, scale) = (transport(&supply, &demand, cost), unit.max(1) * all * n);
-        for t in Typed::around(work, scale).into_iter().filter(|t| t.0 <= 1_000_000) {
-            let model = table
-                .bind("t-closeness", &[("t", t.value()), ("distance", word(distance)), ("on", word("a"))]);
-            agree(&model.admits(&table.groups[group]), work as f64 / scale as f64, t.at_most(work, scale));
+        for t in Millionths::around(work, scale).into_iter().filter(|t| t.0 <= 1_000_000) {
+            let model = table.bind(
+                "t-closeness",
+                &[("t", t.value()), ("distance", word(distance)), ("on", word("a"))],
+            );
+            agree(
+                &model.admits(&table.groups[group]),
+                work as f64 / scale as f64,
+                t.at_most(work, scale),
+            );
         }
     }
 }
@@ -88,7 +101,8 @@ const DISEASES: &[&str] = &["flu", "cold", "gout", "none", "HIV", "acne"];
 /// In the order of the numbers, not of the texts.
 const SALARIES: &[&str] = &["-2.5", "3", "4", "10", "1e3"];
 
-/// Trees over the diseases with the path of each above its leaf, root last: even, uneven, and with a chain.
+/// Trees over the diseases with the path of each above its leaf, root last: balanced, unbalanced,
+/// and with a chain.
 const TREES: [(&str, [&[&str]; 6]); 3] = [
     (
         "viral = ['flu', 'cold', 'HIV']\nother = ['gout', 'none', 'acne']\n",
@@ -125,9 +139,10 @@ const TREES: [(&str, [&[&str]; 6]); 3] = [
     ),
 ];
 
-/// How high a node stands above the deepest leaf below it.
+/// The height of a node above its deepest leaf.
 fn height(paths: &[&[&str]], node: &str) -> i128 {
-    let above = |path: &&&[&str]| path.iter().position(|label| *label == node).map(|at| at as i128 + 1);
+    let above =
+        |path: &&&[&str]| path.iter().position(|label| *label == node).map(|at| at as i128 + 1);
     paths.iter().filter_map(|path| above(&path)).max().unwrap()
 }
 
@@ -140,7 +155,8 @@ proptest! {
     #[test]
     fn ordered_distance_is_the_least_work(rows in tables(SALARIES, 1)) {
         // Only values that occur have a rank.
-        let used: Vec<&str> = SALARIES.iter().copied().filter(|s| rows.iter().any(|r| r.1[0] == *s)).collect();
+        let occurs = |s: &&str| rows.iter().any(|r| r.1[0] == *s);
+        let used: Vec<&str> = SALARIES.iter().copied().filter(occurs).collect();
         check(&rows, &[], "ordered", &used, used.len() as i128 - 1, &|i, j| i.abs_diff(j) as i128);
     }
 
@@ -155,11 +171,12 @@ proptest! {
         check(&rows, &[with_tree(toml)], "hierarchical", DISEASES, top, &common);
     }
 
-    /// The order of a hierarchy's leaves is an order too.
+    /// The leaves of a hierarchy also have an order.
     #[test]
     fn a_hierarchy_orders_its_leaves(rows in tables(DISEASES, 1)) {
         let order = ["flu", "cold", "acne", "HIV", "none", "gout"];
-        let used: Vec<&str> = order.into_iter().filter(|s| rows.iter().any(|r| r.1[0] == *s)).collect();
+        let occurs = |s: &&str| rows.iter().any(|r| r.1[0] == *s);
+        let used: Vec<&str> = order.into_iter().filter(occurs).collect();
         let cost = |i: usize, j: usize| i.abs_diff(j) as i128;
         check(&rows, &[with_tree(TREES[1].0)], "ordered", &used, used.len() as i128 - 1, &cost);
     }
@@ -171,6 +188,7 @@ fn numbers_spelled_in_two_ways_have_one_rank() {
     let rows = [row(0, "1"), row(0, "1.0"), row(1, "2"), row(1, "1e0"), row(1, "3")];
     let table = Table::new(&rows, &[]);
     // P = (1, 0, 0), Q = (3/5, 1/5, 1/5): half of 2/5 + 1/5.
-    let params = [("t", Typed(300_000).value()), ("distance", word("ordered")), ("on", word("a"))];
+    let params =
+        [("t", Millionths(300_000).value()), ("distance", word("ordered")), ("on", word("a"))];
     agree(&table.bind("t-closeness", &params).admits(&table.groups[0]), 0.3, true);
 }

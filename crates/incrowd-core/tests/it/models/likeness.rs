@@ -1,8 +1,8 @@
-//! β-likeness and δ-disclosure: how much more or less likely a value is in a group than in the release.
+//! β-likeness and δ-disclosure: the share of a value in a group compared with that in the release.
 
 use proptest::prelude::*;
 
-use super::{Table, Typed, agree, close, occurrences, tables, word};
+use super::{Millionths, Table, agree, close, occurrences, tables, word};
 
 const DISEASES: &[&str] = &["flu", "cold", "gout", "HIV"];
 
@@ -13,14 +13,16 @@ proptest! {
         let whole = table.whole(0);
         for group in 0..table.groups.len() {
             let own = table.column(group, 0);
-            // (q − p)/p = (count · N − overall · n) / (overall · n), the greatest over all values with q > p.
+            // (q − p)/p = (count · N − overall · n) / (overall · n); the greatest over all values
+            // with q > p.
             let gain = |value: &&str| {
                 let (c, p) = (occurrences(&own, value) as i128, occurrences(&whole, value) as i128);
                 let base = p * own.len() as i128;
                 ((c * whole.len() as i128 - base).max(0), base)
             };
-            let (part, base) = own.iter().map(gain).max_by(|a, b| (a.0 * b.1).cmp(&(b.0 * a.1))).unwrap();
-            for beta in Typed::around(part, base) {
+            let order = |a: &(i128, i128), b: &(i128, i128)| (a.0 * b.1).cmp(&(b.0 * a.1));
+            let (part, base) = own.iter().map(gain).max_by(order).unwrap();
+            for beta in Millionths::around(part, base) {
                 let params = [("beta", beta.value()), ("kind", word("basic")), ("on", word("a"))];
                 let verdict = table.bind("beta-likeness", &params).admits(&table.groups[group]);
                 agree(&verdict, part as f64 / base as f64, beta.at_most(part, base));
@@ -36,19 +38,21 @@ proptest! {
             let own = table.column(group, 0);
             let shares = |value: &&str| {
                 let (c, p) = (occurrences(&own, value) as i128, occurrences(&whole, value) as i128);
-                (c * whole.len() as i128 - p * own.len() as i128, p * own.len() as i128, p as f64 / whole.len() as f64)
+                let (n, all) = (own.len() as i128, whole.len() as i128);
+                (c * all - p * n, p * n, p as f64 / all as f64)
             };
             let shares: Vec<(i128, i128, f64)> = own.iter().map(shares).collect();
-            let within = |beta: Typed| {
+            let within = |beta: Millionths| {
                 shares.iter().filter(|s| s.0 > 0).all(|&(gained, base, p)| {
                     beta.at_most(gained, base) && gained as f64 / base as f64 <= -p.ln()
                 })
             };
-            for beta in shares.iter().flat_map(|s| Typed::around(s.0.max(0), s.1)) {
-                let params = [("beta", beta.value()), ("kind", word("enhanced")), ("on", word("a"))];
+            for beta in shares.iter().flat_map(|s| Millionths::around(s.0.max(0), s.1)) {
+                let kind = ("kind", word("enhanced"));
+                let params = [("beta", beta.value()), kind, ("on", word("a"))];
                 let verdict = table.bind("beta-likeness", &params).admits(&table.groups[group]);
                 prop_assert_eq!(verdict.holds, within(beta));
-                // It reports about one of the values, with that value's own bound.
+                // The verdict reports one of the values, with the bound of that value.
                 let is_of = |&&(gained, base, p): &&(i128, i128, f64)| {
                     (verdict.have - gained.max(0) as f64 / base as f64).abs() < 1e-12
                         && (verdict.need - beta.float().min(-p.ln())).abs() < 1e-12
@@ -69,7 +73,7 @@ proptest! {
                 let p = occurrences(&whole, value) as f64 / whole.len() as f64;
                 (q / p).ln().abs()
             };
-            // Over the values of the release, not only those of the group.
+            // Over all values of the release, not only those of the group.
             let worst = whole.iter().map(change).fold(0.0, f64::max);
             let steps = [-1e-9, 1e-9].map(|step| worst + step);
             let around = if worst.is_infinite() { [1e9, f64::MAX] } else { steps };
@@ -83,16 +87,20 @@ proptest! {
     }
 }
 
-/// At δ = 0 nothing holds, since the bound is strict; a table of one value has no gain at all.
+/// For δ = 0 nothing is admitted, because the bound is strict. A table with one value has no gain.
 #[test]
-fn the_ends_of_the_scale() {
+fn extreme_parameters_are_judged_exactly() {
     let row = |group, value: &str| (group, vec![value.to_owned()], 2);
     let constant = Table::new(&[row(0, "flu"), row(1, "flu")], &[]);
-    let (zero, tiny) = (Typed(0).value(), Typed(1).value());
+    let (zero, tiny) = (Millionths(0).value(), Millionths(1).value());
     let judge = |table: &Table, name: &str, params: &[(&str, incrowd_core::Value)]| {
         table.bind(name, params).admits(&table.groups[0])
     };
-    agree(&judge(&constant, "delta-disclosure", &[("delta", zero.clone()), ("on", word("a"))]), 0.0, false);
+    agree(
+        &judge(&constant, "delta-disclosure", &[("delta", zero.clone()), ("on", word("a"))]),
+        0.0,
+        false,
+    );
     agree(&judge(&constant, "delta-disclosure", &[("delta", tiny), ("on", word("a"))]), 0.0, true);
     for kind in ["basic", "enhanced"] {
         let params = [("beta", zero.clone()), ("kind", word(kind)), ("on", word("a"))];

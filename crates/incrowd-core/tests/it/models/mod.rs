@@ -1,5 +1,6 @@
-//! Every model against its definition, computed the slow and obvious way from records, not from histograms. Thresholds are
-//! typed decimals, and the twins compare fractions with them in whole numbers, so ties are part of the test.
+//! Every model compared with its definition, computed from single records instead of histograms.
+//! Thresholds are decimals, and the twins compare fractions with them in integers, so ties are
+//! tested too.
 
 mod closeness;
 mod diversity;
@@ -14,20 +15,23 @@ mod vectors;
 
 use incrowd_core::hierarchy::nested::Tree;
 use incrowd_core::model::{BoundModel, Promise, Verdict};
-use incrowd_core::{ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, SensitiveSpec, Value};
+use incrowd_core::{
+    ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, SensitiveSpec, Value,
+};
 use proptest::prelude::*;
 
 /// A table of records: the group of each, then its sensitive values.
 pub(crate) struct Table {
     pub(crate) data: Dataset,
-    /// The groups as models see them.
+    /// The group summaries.
     pub(crate) groups: Vec<GroupSummary>,
     /// The records of each group, one list of sensitive values per record.
     pub(crate) records: Vec<Vec<Vec<String>>>,
 }
 
 impl Table {
-    /// Each row is a group, sensitive values and a number of records; groups are numbered from 0 without gaps.
+    /// Each row is a group, sensitive values and a number of records; groups are numbered from 0
+    /// without gaps.
     pub(crate) fn new(rows: &[(usize, Vec<String>, u64)], specs: &[SensitiveSpec]) -> Table {
         let width = rows[0].1.len();
         let names = ["group", "a", "b"];
@@ -54,7 +58,8 @@ impl Table {
         for of_fold in 0..text.rows() {
             let cell = &text.columns[0].texts[text.row(of_fold)[0] as usize];
             let row = data.row_of_fold(of_fold as u32).unwrap().index();
-            groups[cell[1..].parse::<usize>().unwrap()].add(text.weights[of_fold], data.sensitive_codes(row));
+            groups[cell[1..].parse::<usize>().unwrap()]
+                .add(text.weights[of_fold], data.sensitive_codes(row));
         }
         let mut records = vec![Vec::new(); count];
         for (group, values, n) in rows {
@@ -90,7 +95,7 @@ pub(crate) fn count(n: u64) -> Value {
     Value::Integer(n as i64)
 }
 
-/// How often each text occurs, most frequent first.
+/// The counts of the distinct texts, in descending order.
 pub(crate) fn counts(values: &[&str]) -> Vec<u64> {
     let mut distinct = values.to_vec();
     distinct.sort_unstable();
@@ -104,13 +109,13 @@ pub(crate) fn occurrences(values: &[&str], wanted: &str) -> u64 {
     values.iter().filter(|v| **v == wanted).count() as u64
 }
 
-/// A decimal with six places, as somebody would type it.
+/// A decimal with six places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Typed(pub(crate) i128);
+pub(crate) struct Millionths(pub(crate) i128);
 
 const MILLION: i128 = 1_000_000;
 
-impl Typed {
+impl Millionths {
     pub(crate) fn value(self) -> Value {
         Value::Real(format!("{}.{:06}", self.0 / MILLION, self.0 % MILLION).parse().unwrap())
     }
@@ -119,13 +124,14 @@ impl Typed {
         self.0 as f64 / MILLION as f64
     }
 
-    /// The decimals around a fraction that is not negative: one step below, at or just below it, one and two steps above.
-    pub(crate) fn around(part: i128, whole: i128) -> Vec<Typed> {
+    /// The decimals around a non-negative fraction: one step below, at or just below it, one and
+    /// two steps above.
+    pub(crate) fn around(part: i128, whole: i128) -> Vec<Millionths> {
         let floor = part * MILLION / whole;
-        (floor - 1..=floor + 2).filter(|&digits| digits >= 0).map(Typed).collect()
+        (floor - 1..=floor + 2).filter(|&digits| digits >= 0).map(Millionths).collect()
     }
 
-    /// How a fraction compares to the decimal.
+    /// Compares a fraction with the decimal.
     pub(crate) fn cmp_fraction(self, part: i128, whole: i128) -> std::cmp::Ordering {
         (part * MILLION).cmp(&(self.0 * whole))
     }
@@ -138,10 +144,10 @@ impl Typed {
 #[track_caller]
 pub(crate) fn close(have: f64, want: f64) {
     let same = have == want || (have - want).abs() <= 1e-12 * want.abs().max(1.0);
-    assert!(same, "have {have}, the definition says {want}");
+    assert!(same, "have {have}, expected {want}");
 }
 
-/// The verdict is that of the definition, and what it reports about is `what`, as large as the definition says.
+/// Checks that a verdict agrees with the definition, in its measured value and in its decision.
 #[track_caller]
 pub(crate) fn agree(verdict: &Verdict, want: f64, holds: bool) {
     close(verdict.have, want);
@@ -155,7 +161,10 @@ pub(crate) fn with_tree(toml: &str) -> SensitiveSpec {
 }
 
 /// Random tables: up to four groups, values from `values` in one or two columns.
-pub(crate) fn tables(values: &'static [&'static str], width: usize) -> impl Strategy<Value = Vec<Row>> {
+pub(crate) fn tables(
+    values: &'static [&'static str],
+    width: usize,
+) -> impl Strategy<Value = Vec<Row>> {
     let value = || prop::sample::select(values).prop_map(str::to_owned);
     let row = (0usize..4, prop::collection::vec(value(), width), 1u64..4);
     prop::collection::vec(row, 1..10).prop_map(|rows| {
@@ -169,9 +178,9 @@ pub(crate) fn tables(values: &'static [&'static str], width: usize) -> impl Stra
 
 pub(crate) type Row = (usize, Vec<String>, u64);
 
-/// A tie between two measures, or two groups, is decided whatever the order they come in.
+/// The worse of two verdicts does not depend on their order, even if they are equally bad.
 #[test]
-fn what_is_reported_does_not_depend_on_the_order_of_groups() {
+fn the_reported_verdict_does_not_depend_on_the_order_of_groups() {
     let verdicts = [
         Verdict::at_least("smallest group", 5.0, 5.0, true),
         Verdict::at_most("greatest share of a value", 0.3, 0.3, true),

@@ -1,21 +1,22 @@
-//! (k,e)-anonymity and (ε,m)-anonymity, on numbers with two decimals that the twins know as whole hundredths.
+//! (k,e)-anonymity and (ε,m)-anonymity, on numbers with two decimals; the twins compute in
+//! integers.
 
 use proptest::prelude::*;
 
 use super::{Row, Table, agree, count, word};
 use incrowd_core::Value;
 
-/// Hundredths as a table has them.
+/// A number of hundredths as text.
 fn written(hundredths: i64) -> String {
     let sign = if hundredths < 0 { "-" } else { "" };
     format!("{sign}{}.{:02}", hundredths.abs() / 100, hundredths.abs() % 100)
 }
 
-fn typed(hundredths: i64) -> Value {
+fn number(hundredths: i64) -> Value {
     Value::Real(written(hundredths).parse().unwrap())
 }
 
-/// Groups of numbers, some near each other and some far away.
+/// A group of numbers, some of them near each other and some far away.
 fn numbers() -> impl Strategy<Value = Vec<(usize, i64, u64)>> {
     let number = prop_oneof![
         Just(0i64),
@@ -34,21 +35,30 @@ fn table(rows: &[(usize, i64, u64)]) -> (Table, Vec<i64>) {
 
 proptest! {
     #[test]
-    fn k_e_asks_for_different_numbers_that_span_e(rows in numbers(), k in 1u64..6, off in -1..2i64) {
+    fn k_e_requires_different_numbers_that_span_e(
+        rows in numbers(),
+        k in 1u64..6,
+        off in -1..2i64,
+    ) {
         let (table, numbers) = table(&rows);
         let mut distinct = numbers.clone();
         distinct.sort_unstable();
         distinct.dedup();
         let span = distinct[distinct.len() - 1] - distinct[0];
         let e = (span + off).max(0);
-        let params = [("k", count(k)), ("e", typed(e)), ("on", word("a"))];
+        let params = [("k", count(k)), ("e", number(e)), ("on", word("a"))];
         let verdict = table.bind("k-e-anonymity", &params).admits(&table.groups[0]);
         let holds = distinct.len() as u64 >= k && span >= e;
-        let want = if verdict.what == "smallest range" { span as f64 / 100.0 } else { distinct.len() as f64 };
+        let want = match verdict.what {
+            "smallest range" => span as f64 / 100.0,
+            _ => distinct.len() as f64,
+        };
         prop_assert!((verdict.have - want).abs() <= 1e-9 * want.max(1.0));
-        // What binary fractions make of a tie of decimals may be refused; nothing that is broken may be admitted.
+        // A tie of decimals may be refused because of binary rounding. A violation must never be
+        // admitted.
         let dyadic = distinct.iter().chain([&e]).all(|x| x % 25 == 0);
-        prop_assert!(verdict.holds == holds || (!verdict.holds && span == e && !dyadic), "{:?} {}", verdict, holds);
+        let refused_tie = !verdict.holds && span == e && !dyadic;
+        prop_assert!(verdict.holds == holds || refused_tie, "{:?} {}", verdict, holds);
     }
 
     #[test]
@@ -65,21 +75,21 @@ proptest! {
         };
         let neighbours = |x: &i64| numbers.iter().filter(|&&y| near(*x, y)).count() as u64;
         let (most, n) = (numbers.iter().map(neighbours).max().unwrap(), numbers.len() as u64);
-        let neighbourhood = word(if relative { "relative" } else { "absolute" });
-        let params =
-            [("epsilon", typed(epsilon)), ("m", count(m)), ("neighbourhood", neighbourhood), ("on", word("a"))];
+        let kind = ("neighbourhood", word(if relative { "relative" } else { "absolute" }));
+        let params = [("epsilon", number(epsilon)), ("m", count(m)), kind, ("on", word("a"))];
         let verdict = table.bind("epsilon-m-anonymity", &params).admits(&table.groups[0]);
         agree(&verdict, most as f64 / n as f64, most * m <= n);
     }
 }
 
-/// The difference of 1000000.3 and 0.3 is a million to whoever reads it, though not to binary fractions.
+/// The difference of 1000000.3 and 0.3 is exactly a million in decimals, but not in binary
+/// fractions.
 #[test]
-fn neighbours_a_rounding_apart_are_neighbours() {
+fn neighbourhoods_include_rounding_errors() {
     let far = 100_000_000;
     for cents in 0..100 {
         let (table, _) = table(&[(0, cents, 1), (0, far + cents, 1), (0, 2 * far + cents, 1)]);
-        let params = [("epsilon", typed(far)), ("m", count(1)), ("on", word("a"))];
+        let params = [("epsilon", number(far)), ("m", count(1)), ("on", word("a"))];
         agree(&table.bind("epsilon-m-anonymity", &params).admits(&table.groups[0]), 1.0, true);
     }
 }

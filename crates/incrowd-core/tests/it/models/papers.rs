@@ -1,9 +1,9 @@
-//! The papers' own examples, named after their tables.
+//! Examples from the papers, named after their tables.
 
-use super::{Row, Table, Typed, agree, close, count, with_tree, word};
+use super::{Millionths, Row, Table, agree, close, count, with_tree, word};
 use incrowd_core::Value;
 
-/// Groups of values, each group a line.
+/// A table from groups of values.
 fn table(groups: &[&[&str]]) -> Table {
     Table::new(&rows(groups), &[])
 }
@@ -14,10 +14,10 @@ fn rows(groups: &[&[&str]]) -> Vec<Row> {
 }
 
 fn t(distance: &str) -> [(&'static str, Value); 3] {
-    [("t", Typed(500_000).value()), ("distance", word(distance)), ("on", word("a"))]
+    [("t", Millionths(500_000).value()), ("distance", word(distance)), ("on", word("a"))]
 }
 
-/// Salaries in thousands, in the groups of their Table 4.
+/// Salaries in thousands, in the groups of Table 4.
 const LI_TABLE_4: [&[&str]; 3] = [&["3", "4", "5"], &["6", "11", "8"], &["7", "9", "10"]];
 
 #[test]
@@ -42,14 +42,20 @@ const LI_TABLE_5: [&[&str]; 3] = [
     &["gastritis", "bronchitis", "stomach cancer"],
 ];
 
-/// The hierarchy of their figure, of height 3, in which flu and bronchitis are 1/3 apart, flu and stomach cancer 1.
+/// The hierarchy of the paper's figure, of height 3. The distance of flu and bronchitis is 1/3,
+/// that of flu and stomach cancer 1.
 const LI_FIGURE: &str = "\
-respiratory = { infection = ['flu', 'pneumonia', 'bronchitis'], vascular = ['pulmonary edema', 'pulmonary embolism'] }
-digestive = { stomach = ['gastric ulcer', 'stomach cancer', 'gastritis'], colon = ['colitis', 'colon cancer'] }
+[respiratory]
+infection = ['flu', 'pneumonia', 'bronchitis']
+vascular = ['pulmonary edema', 'pulmonary embolism']
+[digestive]
+stomach = ['gastric ulcer', 'stomach cancer', 'gastritis']
+colon = ['colitis', 'colon cancer']
 ";
 
-/// The paper prints 0.278. With three records of nine every distance in a hierarchy of height 3 is a multiple of 1/27, and
-/// 0.278 is none; the hierarchy of the figure gives 8/27. A hierarchy with one level more gives 10/36, which is 0.278.
+/// The paper prints 0.278. With three records of nine, every distance in a hierarchy of height 3 is
+/// a multiple of 1/27, and 0.278 is not. The hierarchy of the figure gives 8/27. A hierarchy with
+/// one more level gives 10/36, which is 0.278.
 #[test]
 fn li_2007_table_5_diseases() {
     let worst = |tree: &str| {
@@ -67,7 +73,7 @@ stomach = ['gastric ulcer', 'stomach cancer', 'gastritis']
     assert_eq!(format!("{:.3}", worst(deeper)), "0.278");
 }
 
-/// Figure 2: four-anonymous, and the last group gives its disease away. Figure 3: three-diverse.
+/// Figure 2: 4-anonymous, but the last group discloses its disease. Figure 3: 3-diverse.
 #[test]
 fn machanavajjhala_2007_figures_2_and_3() {
     let anonymous = table(&[
@@ -88,21 +94,24 @@ fn machanavajjhala_2007_figures_2_and_3() {
     };
     assert!(holds(&anonymous, 1, &[]) && !holds(&anonymous, 2, &[]));
     assert!(holds(&diverse, 3, &[]) && !holds(&diverse, 4, &[]));
-    // Shares of 1/2, 1/4 and 1/4 have an entropy of 3/2 bits: more than two values, less than three.
+    // Shares of 1/2, 1/4 and 1/4 have an entropy of 3/2 bits: more than two equally frequent
+    // values, less than three.
     let entropy = [("kind", word("entropy"))];
     assert!(holds(&diverse, 2, &entropy) && !holds(&diverse, 3, &entropy));
     // 2 < c · 2 for l = 2, and 2 < c · 1 for l = 3.
-    let recursive = |c: i128| [("kind", word("recursive")), ("c", Typed(c * 1_000_000).value())];
+    let recursive =
+        |c: i128| [("kind", word("recursive")), ("c", Millionths(c * 1_000_000).value())];
     assert!(!holds(&diverse, 2, &recursive(1)) && holds(&diverse, 2, &recursive(2)));
     assert!(!holds(&diverse, 3, &recursive(2)) && holds(&diverse, 3, &recursive(3)));
 }
 
-/// Section 1 of the paper on proximity: a range of numbers says nothing of where in it they lie.
+/// Section 1 of the paper on proximity: a range does not show how the numbers are distributed in
+/// it.
 #[test]
 fn li_2008_numbers_that_span_a_range_may_still_be_near_each_other() {
     let table = table(&[&["30", "31", "32", "33", "90"]]);
-    let spread = [("k", count(5)), ("e", Typed(60_000_000).value()), ("on", word("a"))];
+    let spread = [("k", count(5)), ("e", Millionths(60_000_000).value()), ("on", word("a"))];
     assert!(table.bind("k-e-anonymity", &spread).admits(&table.groups[0]).holds);
-    let near = [("epsilon", Typed(3_000_000).value()), ("m", count(2)), ("on", word("a"))];
+    let near = [("epsilon", Millionths(3_000_000).value()), ("m", count(2)), ("on", word("a"))];
     agree(&table.bind("epsilon-m-anonymity", &near).admits(&table.groups[0]), 0.8, false);
 }

@@ -1,12 +1,12 @@
-//! k-map and δ-presence: records against the people of a population whom their cells cover.
+//! k-map and δ-presence: records compared with the people of a population that their cells cover.
 
 use proptest::prelude::*;
 
-use super::{Typed, agree, count, promise};
+use super::{Millionths, agree, count, promise};
 use incrowd_core::model::Verdict;
 use incrowd_core::{ColumnSpec, Dataset, Folded, GroupSummary, Value};
 
-/// Neither model looks at the table.
+/// The verdict of a model that does not read the table.
 fn judge(name: &str, params: &[(&str, Value)], records: u64, population: u64) -> Verdict {
     let folded = Folded::from_records(&["q"], [vec![Some("x")]], false);
     let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[], "?").unwrap();
@@ -22,15 +22,17 @@ proptest! {
 
     #[test]
     fn presence_is_records_over_people(records in 0i128..20, people in 0i128..20) {
-        // People without a record are certainly absent, records without people are certainly somebody else's.
+        // People without a record are certainly absent. Records without people contradict the
+        // population.
         prop_assume!(records > 0 || people > 0);
         let (part, whole) = (records, people.max(1));
         let share = if people == 0 { f64::INFINITY } else { records as f64 / people as f64 };
-        let one = Typed(1_000_000);
-        let typed = Typed::around(part.min(whole), whole).into_iter().filter(|t| t.0 <= one.0);
-        for bound in typed {
+        let one = Millionths(1_000_000);
+        let around = Millionths::around(part.min(whole), whole).into_iter();
+        for bound in around.filter(|bound| bound.0 <= one.0) {
             let below = people > 0 && bound.at_most(part, whole);
-            let verdict = judge("delta-presence", &[("delta_max", bound.value())], records as u64, people as u64);
+            let params = [("delta_max", bound.value())];
+            let verdict = judge("delta-presence", &params, records as u64, people as u64);
             agree(&verdict, share, below);
             let params = [("delta_min", bound.value()), ("delta_max", one.value())];
             let verdict = judge("delta-presence", &params, records as u64, people as u64);
@@ -40,9 +42,9 @@ proptest! {
     }
 }
 
-/// Nobody whom no cell covers is anybody's candidate.
+/// People that no cell covers are certainly absent, and no record links to them.
 #[test]
-fn people_whom_no_cell_covers() {
+fn people_that_no_cell_covers_violate_a_positive_minimum_only() {
     assert!(judge("k-map", &[("k", count(5))], 0, 3).holds);
     assert!(judge("delta-presence", &[("delta_max", Value::Real(0.5))], 0, 3).holds);
     let params = [("delta_min", Value::Real(0.1)), ("delta_max", Value::Real(0.5))];

@@ -1,12 +1,14 @@
-//! Models that keep count while records come and go answer what they answer about the group as a whole.
+//! The incremental forms of models agree with their verdicts on whole groups.
 
 use proptest::prelude::*;
 
 use super::{count, word};
 use incrowd_core::model::{BoundModel, Promise};
-use incrowd_core::{ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, SensitiveSpec, Value};
+use incrowd_core::{
+    ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, SensitiveSpec, Value,
+};
 
-/// Numbers, some of them in two spellings, on a tree.
+/// Numbers in a tree, some of them in two spellings.
 const VALUES: [&str; 7] = ["1", "1.0", "2", "3", "5", "8", "13"];
 const TREE: &str = "1;low;*\n1.0;low;*\n2;low;*\n3;mid;*\n5;mid;*\n8;high;*\n13;high;*\n";
 
@@ -21,7 +23,10 @@ fn promises() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
             all.push(("l-diversity", vec![("l", count(l)), ("kind", word(kind))]));
         }
         for c in [0.5, 1.0, 2.0] {
-            all.push(("l-diversity", vec![("l", count(l)), ("kind", word("recursive")), ("c", number(c))]));
+            all.push((
+                "l-diversity",
+                vec![("l", count(l)), ("kind", word("recursive")), ("c", number(c))],
+            ));
         }
     }
     for share in [0.1, 0.25, 0.4, 0.7, 1.5] {
@@ -57,12 +62,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn keeping_count_is_judging_from_scratch(
+    fn incremental_verdicts_agree_with_full_verdicts(
         others in prop::collection::vec(0usize..VALUES.len(), 0..40),
         steps in prop::collection::vec((0usize..VALUES.len(), 1u64..4, any::<bool>()), 1..30),
     ) {
-        let records = (0..35).map(|at| VALUES[at % VALUES.len()]).chain(others.iter().map(|&at| VALUES[at]));
-        let records: Vec<Vec<Option<&str>>> = records.map(|value| vec![Some("q"), Some(value)]).collect();
+            let first = (0..35).map(|at| VALUES[at % VALUES.len()]);
+            let values = first.chain(others.iter().map(|&at| VALUES[at]));
+            let records: Vec<_> = values.map(|value| vec![Some("q"), Some(value)]).collect();
         let folded = Folded::from_records(&["q", "s"], records, true);
         let hierarchy = HierarchySpec::Arx { name: "h".into(), text: TREE.into() };
         let sensitive = SensitiveSpec { hierarchy: Some(hierarchy), ..SensitiveSpec::default() };
@@ -75,36 +81,44 @@ proptest! {
             let admits = |group: &GroupSummary| model.admits(group).holds;
             let presence = model.presence();
             let mut group = GroupSummary::empty(1);
-            for &(at, records, leave) in &steps {
+            for &(at, records, remove) in &steps {
                 let code = at as u32;
                 let there = group.sensitive[0].get(code);
-                if leave && there > 0 && there < group.records {
+                if remove && there > 0 && there < group.records {
                     let records = records.min(there);
                     let mut without = group.clone();
                     without.records -= records;
                     without.sensitive[0].subtract(code, records);
-                    prop_assert_eq!(running.admits_without(code, records), admits(&without), "{} {:?}", name, given);
+                    let expected = admits(&without);
+                    let admitted = running.admits_without(code, records);
+                    prop_assert_eq!(admitted, expected, "{} {:?}", name, given);
                     running.remove(code, records);
                     group = without;
                 } else if there + records <= data.whole().sensitive[0].get(code) {
                     // A group has no more records than the table.
                     let mut with = group.clone();
                     with.add(records, &[code]);
-                    prop_assert_eq!(running.admits_with(code, records), admits(&with), "{} {:?}", name, given);
+                    let expected = admits(&with);
+                    let admitted = running.admits_with(code, records);
+                    prop_assert_eq!(admitted, expected, "{} {:?}", name, given);
                     running.add(code, records);
                     group = with;
                 }
                 prop_assert_eq!(running.admits(), admits(&group), "{} {:?}", name, given);
-                let counts: Vec<u64> = (0..VALUES.len() as u32).map(|code| group.sensitive[0].get(code)).collect();
-                prop_assert!(!running.refuses(&counts, group.records) || !admits(&group), "{} {:?}", name, given);
-                // Whoever lacks values is not admitted, nor is any part of the group.
+                let counts: Vec<u64> =
+                    (0..VALUES.len() as u32).map(|code| group.sensitive[0].get(code)).collect();
+                let refused = running.refuses(&counts, group.records);
+                prop_assert!(!refused || !admits(&group), "{} {:?}", name, given);
+                // A group that lacks values is not admitted, and neither is any part of it.
                 if let Some(presence) = presence.as_ref().filter(|_| group.records > 0) {
-                    let there = group.sensitive[0].entries().iter();
-                    let enough = presence.suffices(there.fold(0, |bits, entry| bits | presence.bit(entry.0)));
+                    let entries = group.sensitive[0].entries().iter();
+                    let bits = entries.fold(0, |bits, entry| bits | presence.bit(entry.0));
+                    let enough = presence.suffices(bits);
                     prop_assert!(enough || !admits(&group), "{} {:?}", name, given);
                 }
-                let possible = group.records == 0 || group.records >= model.fewest_records();
-                prop_assert!(possible || !admits(&group), "{} {:?} {}", name, given, model.fewest_records());
+                let fewest = model.fewest_records();
+                let possible = group.records == 0 || group.records >= fewest;
+                prop_assert!(possible || !admits(&group), "{} {:?} {}", name, given, fewest);
             }
             running.clear();
             running.add(0, 3);

@@ -1,6 +1,7 @@
-//! Verdicts of p-sensitive k-anonymity that an independent prototype computed, the tables of a paper among them.
+//! Verdicts of p-sensitive k-anonymity computed by an independent prototype, including the tables
+//! of a paper.
 
-use super::{Row, Table, Typed, close, count, word};
+use super::{Millionths, Row, Table, close, count, word};
 use serde_json::Value as Json;
 
 fn table(case: &Json) -> Table {
@@ -17,8 +18,9 @@ fn table(case: &Json) -> Table {
 }
 
 #[test]
-fn verdicts_of_the_p_sensitive_vectors() {
-    let vectors: Json = serde_json::from_str(incrowd_testing::fixture("psens_checker.json")).unwrap();
+fn p_sensitive_verdicts_agree_with_the_prototype() {
+    let vectors: Json =
+        serde_json::from_str(incrowd_testing::fixture("psens_checker.json")).unwrap();
     let (mut kept, mut broken) = (0, 0);
     for case in vectors["cases"].as_array().unwrap() {
         let table = table(case);
@@ -31,7 +33,7 @@ fn verdicts_of_the_p_sensitive_vectors() {
         let holds = sensitive.iter().all(|v| v.holds);
         let k_holds = all("k-anonymity", &[("k", count(k))]).iter().all(|v| v.holds);
         assert_eq!(k_holds, case["k_holds"].as_bool().unwrap(), "{}", case["name"]);
-        // The vectors judge the values alone.
+        // The vectors judge the values only.
         assert_eq!(holds, k_holds && case["p_holds"].as_bool().unwrap(), "{}", case["name"]);
         let least = |verdicts: &[incrowd_core::model::Verdict]| {
             verdicts.iter().map(|v| v.have).fold(f64::INFINITY, f64::min)
@@ -39,9 +41,10 @@ fn verdicts_of_the_p_sensitive_vectors() {
         close(least(&all("k-anonymity", &[("k", count(k))])), case["min_size"].as_f64().unwrap());
         let values = all("l-diversity", &[("l", count(p)), ("on", word("a"))]);
         close(least(&values), case["min_distinct"].as_f64().unwrap());
-        let alpha = [("alpha", Typed(1_000_000).value()), ("k", count(1)), ("on", word("a"))];
+        let alpha = [("alpha", Millionths(1_000_000).value()), ("k", count(1)), ("on", word("a"))];
         let shares = all("alpha-k-anonymity", &alpha);
-        let shares = shares.iter().filter(|v| v.what == "greatest share of a value").map(|v| v.have);
+        let shares =
+            shares.iter().filter(|v| v.what == "greatest share of a value").map(|v| v.have);
         close(shares.fold(0.0, f64::max), case["max_share"].as_f64().unwrap());
         if holds { kept += 1 } else { broken += 1 }
     }

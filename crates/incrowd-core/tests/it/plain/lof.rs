@@ -1,4 +1,5 @@
-//! Density-based outliers: four numbers by hand, people who are alike, and the definition place by place on random tables.
+//! Density-based outliers: four numbers computed by hand, equal records, and the definition on
+//! random tables.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use proptest::prelude::*;
 use super::region;
 
 fn table(rows: &[(i32, i32, i32)]) -> Dataset {
-    let cells: Vec<[String; 3]> = rows.iter().map(|(a, b, s)| [a, b, s].map(i32::to_string)).collect();
+    let cells: Vec<[String; 3]> =
+        rows.iter().map(|(a, b, s)| [a, b, s].map(i32::to_string)).collect();
     let records = cells.iter().map(|row| row.iter().map(|c| Some(c.as_str())).collect());
     let numeric = ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() };
     let folded = Folded::from_records(&["a", "b", "s"], records, false);
@@ -34,8 +36,9 @@ fn row_of(data: &Dataset, value: &str) -> usize {
     (0..data.rows()).find(|&row| data.sensitive_codes(row)[0] == code).unwrap()
 }
 
-/// Two neighbours each. The distances to the second are 2, 1, 2 and 9; the densities 2/3, 1/2, 2/3 and 2/17; the factors the
-/// mean of the neighbours' densities over the own. Scaling changes nothing.
+/// Two neighbours each. The distances to the second neighbour are 2, 1, 2 and 9, the densities 2/3,
+/// 1/2, 2/3 and 2/17. A factor is the mean density of the neighbours divided by the own density.
+/// Scaling does not change it.
 #[test]
 fn four_numbers_have_the_factors_computed_by_hand() {
     let data = table(&[(7, 7, 0), (7, 7, 1), (7, 7, 2), (7, 7, 10)]);
@@ -54,25 +57,25 @@ fn four_numbers_have_the_factors_computed_by_hand() {
     assert_eq!((outliers.counts().global, outliers.counts().local), (0, 1));
 }
 
-/// A factor exactly at the threshold is an outlier's.
+/// A factor equal to the threshold makes an outlier.
 #[test]
-fn the_threshold_itself_stands_out() {
+fn a_factor_at_the_threshold_makes_an_outlier() {
     let data = table(&[(7, 7, 0), (7, 7, 1), (7, 7, 2), (7, 7, 10)]);
     let standing = |threshold| outliers(&data, 2, threshold).standing(row_of(&data, "1"));
     assert_eq!((standing(4.0 / 3.0), standing(1.34)), (Standing::Local, Standing::Ordinary));
 }
 
-/// Where a thousand are alike, somebody near them is far from infinitely thin, and they themselves do not stand out.
+/// Next to a thousand equal records, densities are finite, and the equal records are not outliers.
 #[test]
-fn people_who_are_alike_do_not_make_densities_infinite() {
+fn equal_records_do_not_make_densities_infinite() {
     let mut rows = vec![(0, 0, 0); 1000];
     rows.extend([(1, 0, 0), (0, 1, 0), (1, 1, 0), (2, 1, 1), (1, 2, 1), (9, 9, 9)]);
     let data = table(&rows);
     let outliers = outliers(&data, 3, 1.5);
     let factors: Vec<f64> = (0..data.rows()).map(|row| outliers.row_factor(row).unwrap()).collect();
     assert!(factors.iter().all(|factor| factor.is_finite() && *factor > 0.0));
-    let heavy = (0..data.rows()).find(|&row| data.weight(row) == 1000).unwrap();
-    assert_eq!(outliers.standing(heavy), Standing::Ordinary);
+    let repeated = (0..data.rows()).find(|&row| data.weight(row) == 1000).unwrap();
+    assert_eq!(outliers.standing(repeated), Standing::Ordinary);
     assert_eq!(outliers.standing(row_of(&data, "9")), Standing::Local);
 }
 
@@ -108,7 +111,8 @@ impl Slow {
 
     fn density(&self, x: [i32; 3]) -> f64 {
         let (_, near) = self.around(x);
-        let reach: f64 = near.iter().map(|&(y, n)| n * self.around(y).0.max(self.distance(x, y))).sum();
+        let reach: f64 =
+            near.iter().map(|&(y, n)| n * self.around(y).0.max(self.distance(x, y))).sum();
         let records: f64 = near.iter().map(|entry| entry.1).sum();
         if reach > 0.0 { records / reach } else { 1.0 }
     }
@@ -116,7 +120,8 @@ impl Slow {
     fn factor(&self, x: [i32; 3]) -> f64 {
         let (_, near) = self.around(x);
         let records: f64 = near.iter().map(|entry| entry.1).sum();
-        let sum: f64 = near.iter().map(|&(y, n)| if n > 0.0 { n * self.density(y) } else { 0.0 }).sum();
+        let sum: f64 =
+            near.iter().map(|&(y, n)| if n > 0.0 { n * self.density(y) } else { 0.0 }).sum();
         if records > 0.0 { sum / records / self.density(x) } else { 1.0 }
     }
 }
@@ -130,12 +135,15 @@ proptest! {
         neighbours in 1usize..6,
         threshold in 10u8..25,
         asked in (0i32..7, 0i32..4),
-        picks in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 1..5), 3),
+        picks in prop::collection::vec(
+            prop::collection::vec(any::<prop::sample::Index>(), 1..5),
+            3,
+        ),
     ) {
         let records: Vec<(i32, i32, i32)> =
             rows.iter().flat_map(|&(a, b, s, n)| vec![(a, b, s); n]).collect();
         let data = table(&records);
-        // Off the round numbers, where the last digits of a sum would decide.
+        // Not a round number, so that rounding errors of a sum do not decide.
         let threshold = f64::from(threshold) / 10.0 + 0.012_345;
         let outliers = outliers(&data, neighbours as u64, threshold);
         let mut places = BTreeMap::new();
@@ -148,7 +156,8 @@ proptest! {
         let slow = Slow { places, ranges, neighbours };
         let values = outliers.values().to_vec();
         for row in 0..data.rows() {
-            let place = |q: usize| data.quasi()[q].domain.place(Code(data.quasi_codes(row)[q])) as i32;
+            let codes = data.quasi_codes(row);
+            let place = |q: usize| data.quasi()[q].domain.place(Code(codes[q])) as i32;
             let s = values[outliers.rank(data.sensitive_codes(row)[0]) as usize] as i32;
             let factor = slow.factor([place(0), place(1), s]);
             prop_assert!((outliers.row_factor(row).unwrap() - factor).abs() < 1e-7);

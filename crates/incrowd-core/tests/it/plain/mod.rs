@@ -1,5 +1,5 @@
-//! Outliers and plain groups: the paper's figures, an independent prototype's random tables, and a twin that counts every
-//! pair.
+//! Outliers and plain groups: the paper's figures, random tables of an independent prototype, and a
+//! twin that counts every pair.
 
 mod figures;
 mod lof;
@@ -11,7 +11,7 @@ use incrowd_core::{
 };
 use serde_json::Value as Json;
 
-/// A table of vectors with its settings.
+/// A test case: a table with its settings.
 pub(crate) struct Case {
     pub(crate) data: Dataset,
     pub(crate) outliers: Outliers,
@@ -33,11 +33,13 @@ fn settings(config: &Json) -> Settings {
     Settings {
         p: config["p"].as_f64().unwrap(),
         d: config["d"].as_f64().unwrap(),
-        distance_attributes: config["distance_attrs"]
-            .as_array()
-            .map_or_else(Vec::new, |names| names.iter().map(|name| text(name).to_owned()).collect()),
+        distance_attributes: config["distance_attrs"].as_array().map_or_else(Vec::new, |names| {
+            names.iter().map(|name| text(name).to_owned()).collect()
+        }),
         scale: if config["scaling"] == "original" { Scale::Original } else { Scale::Trimmed },
-        bounds: bounds.map(|(name, ends)| Bounds { column: name.clone(), range: range(ends) }).collect(),
+        bounds: bounds
+            .map(|(name, ends)| Bounds { column: name.clone(), range: range(ends) })
+            .collect(),
         on: String::new(),
         density: None,
     }
@@ -53,15 +55,19 @@ impl Case {
             .map(|q| match q["hierarchy"].as_array() {
                 None => ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() },
                 Some(paths) => {
-                    let line = |path: &Json| list(path).iter().map(text).collect::<Vec<_>>().join(";") + "\n";
+                    let line = |path: &Json| {
+                        list(path).iter().map(text).collect::<Vec<_>>().join(";") + "\n"
+                    };
                     let text = paths.iter().map(line).collect();
                     let hierarchy = Some(HierarchySpec::Arx { name: "h".into(), text });
                     ColumnSpec { hierarchy, ..ColumnSpec::default() }
                 }
             })
             .collect();
-        let records: Vec<Vec<&str>> =
-            list(data).iter().map(|record| names.iter().map(|name| text(&record[*name])).collect()).collect();
+        let records: Vec<Vec<&str>> = list(data)
+            .iter()
+            .map(|record| names.iter().map(|name| text(&record[*name])).collect())
+            .collect();
         let cells = records.iter().map(|record| record.iter().map(|cell| Some(*cell)).collect());
         let folded = Folded::from_records(&names, cells, false);
         let of_row = |row: usize| -> Vec<&str> {
@@ -79,20 +85,22 @@ impl Case {
             "?",
         )
         .unwrap();
-        let of_fold = |r: &Vec<&str>| (0..folded.rows()).find(|&row| of_row(row) == *r).unwrap() as u32;
+        let of_fold =
+            |r: &Vec<&str>| (0..folded.rows()).find(|&row| of_row(row) == *r).unwrap() as u32;
         let rows = records.iter().map(|r| data.row_of_fold(of_fold(r)).unwrap().index()).collect();
         let outliers = Outliers::new(&data, &settings(config)).unwrap();
         Case { data, outliers, rows }
     }
 
-    /// The region a group of these records is published with.
+    /// The published region of a group of these records.
     pub(crate) fn region(&self, records: &[usize]) -> Region {
         region(&self.data, &records.iter().map(|&record| self.rows[record]).collect::<Vec<_>>())
     }
 
-    /// The ranks of the records' sensitive values, with how often each occurs.
+    /// The ranks of the records' sensitive values, with their counts.
     pub(crate) fn values(&self, records: &[usize]) -> Vec<(u32, u64)> {
-        let rank = |&record: &usize| self.outliers.rank(self.data.sensitive_codes(self.rows[record])[0]);
+        let rank =
+            |&record: &usize| self.outliers.rank(self.data.sensitive_codes(self.rows[record])[0]);
         let mut ranks: Vec<u32> = records.iter().map(rank).collect();
         ranks.sort_unstable();
         ranks.chunk_by(|a, b| a == b).map(|alike| (alike[0], alike.len() as u64)).collect()
@@ -109,7 +117,7 @@ impl Case {
     }
 }
 
-/// The region a group of rows is published with.
+/// The published region of a group of rows.
 pub(crate) fn region(data: &Dataset, rows: &[usize]) -> Region {
     let extent = |q: usize| {
         let codes = || rows.iter().map(|&row| data.quasi_codes(row)[q]);

@@ -1,5 +1,5 @@
-//! The fast search against counting every record for every corner, on random tables with duplicates, hierarchies and several
-//! attributes; and what must hold of outliers whatever the table.
+//! The fast search compared with counting all records for every corner, on random tables with
+//! duplicates, hierarchies and several attributes; and general properties of outliers.
 
 use incrowd_core::outlier::{Bits, Outliers, Scale, Settings, Standing};
 use incrowd_core::{Code, ColumnSpec, Dataset, Folded, HierarchySpec, Kind, SensitiveSpec};
@@ -9,7 +9,7 @@ use super::region;
 
 const TREE: &str = "a;A;*\nb;A;*\nc;B;*\nd;B;*\ne;C;*\n";
 
-/// Two numbers, a leaf of a hierarchy, a sensitive number, and how many records are alike.
+/// Two numbers, a leaf of a hierarchy, a sensitive number, and the number of records.
 type Row = (u8, u8, u8, u8, u8);
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
@@ -29,7 +29,8 @@ fn table(rows: &[Row]) -> Dataset {
         .collect();
     let records = cells.iter().map(|row| row.iter().map(|c| Some(c.as_str())).collect());
     let folded = Folded::from_records(&["a", "b", "c", "s"], records, false);
-    Dataset::encode(folded, &[&numeric, &numeric, &tree], &[&SensitiveSpec::default()], "?").unwrap()
+    Dataset::encode(folded, &[&numeric, &numeric, &tree], &[&SensitiveSpec::default()], "?")
+        .unwrap()
 }
 
 /// The definition, record by record.
@@ -56,12 +57,17 @@ impl<'a> Slow<'a> {
         let mut slow = Slow { data, settings, attributes, ranges: Vec::new(), range: (0.0, 0.0) };
         let all: Vec<usize> = (0..data.rows()).collect();
         slow.range = spanned(all.iter().map(|&row| slow.value(row)));
-        let global: Vec<bool> = all.iter().map(|&row| slow.stands_out(slow.value(row))).collect();
-        let kept: Vec<usize> =
-            all.into_iter().filter(|&row| settings.scale == Scale::Original || !global[row]).collect();
+        let global: Vec<bool> = all.iter().map(|&row| slow.is_global(slow.value(row))).collect();
+        let kept: Vec<usize> = all
+            .into_iter()
+            .filter(|&row| settings.scale == Scale::Original || !global[row])
+            .collect();
         slow.range = spanned(kept.iter().map(|&row| slow.value(row)));
-        slow.ranges =
-            slow.attributes.iter().map(|&q| spanned(kept.iter().map(|&row| slow.place(row, q)))).collect();
+        slow.ranges = slow
+            .attributes
+            .iter()
+            .map(|&q| spanned(kept.iter().map(|&row| slow.place(row, q))))
+            .collect();
         slow
     }
 
@@ -75,21 +81,25 @@ impl<'a> Slow<'a> {
 
     fn far(&self, far: impl Fn(usize) -> bool) -> bool {
         let n = self.data.records();
-        let count: u64 = (0..self.data.rows()).filter(|&row| far(row)).map(|row| self.data.weight(row)).sum();
+        let count: u64 =
+            (0..self.data.rows()).filter(|&row| far(row)).map(|row| self.data.weight(row)).sum();
         count >= (self.settings.p * n as f64 - 1e-9).ceil() as u64
     }
 
-    fn stands_out(&self, value: f64) -> bool {
-        let distance = |row: usize| (scaled(self.range, value) - scaled(self.range, self.value(row))).powi(2);
+    fn is_global(&self, value: f64) -> bool {
+        let distance =
+            |row: usize| (scaled(self.range, value) - scaled(self.range, self.value(row))).powi(2);
         self.far(|row| distance(row) > self.settings.d.powi(2) + 1e-12)
     }
 
-    /// Whether a tuple, with a place for each distance attribute, is an outlier.
+    /// Whether a tuple, with a position for each distance attribute, is an outlier.
     fn bad(&self, place: &[f64], value: f64) -> bool {
         let distance = |row: usize| {
             let quasi = self.attributes.iter().zip(&self.ranges).zip(place);
             let sum: f64 = quasi
-                .map(|((&q, &range), &x)| (scaled(range, x) - scaled(range, self.place(row, q))).powi(2))
+                .map(|((&q, &range), &x)| {
+                    (scaled(range, x) - scaled(range, self.place(row, q))).powi(2)
+                })
                 .sum();
             sum + (scaled(self.range, value) - scaled(self.range, self.value(row))).powi(2)
         };
@@ -125,7 +135,10 @@ proptest! {
         d in 0u8..16,
         attributes in 0u8..8,
         original in any::<bool>(),
-        picks in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 1..6), 6),
+        picks in prop::collection::vec(
+            prop::collection::vec(any::<prop::sample::Index>(), 1..6),
+            6,
+        ),
     ) {
         let data = table(&rows);
         let settings = settings(p, d, attributes, original);
@@ -136,8 +149,8 @@ proptest! {
             let bad = slow.bad(&place, slow.value(row));
             match outliers.standing(row) {
                 Standing::Global => {}
-                Standing::Local => prop_assert!(bad && !slow.stands_out(slow.value(row))),
-                Standing::Ordinary => prop_assert!(!bad && !slow.stands_out(slow.value(row))),
+                Standing::Local => prop_assert!(bad && !slow.is_global(slow.value(row))),
+                Standing::Ordinary => prop_assert!(!bad && !slow.is_global(slow.value(row))),
             }
         }
         for pick in picks {
@@ -150,12 +163,14 @@ proptest! {
             let mut corners: Vec<Vec<f64>> = vec![Vec::new()];
             for (lo, hi) in sides {
                 let both = if lo == hi { vec![lo] } else { vec![lo, hi] };
-                corners = corners.iter().flat_map(|c| both.iter().map(move |&x| [c.clone(), vec![x]].concat())).collect();
+                let with = |x: f64| corners.iter().map(move |c| [&c[..], &[x]].concat());
+                corners = both.iter().flat_map(|&x| with(x)).collect();
             }
             let values: Vec<u32> = set.ranks().collect();
+            let is_bad = |c: &[f64], v: u32| slow.bad(c, outliers.values()[v as usize]);
             let bad: Vec<Vec<bool>> = corners
                 .iter()
-                .map(|c| values.iter().map(|&v| slow.bad(c, outliers.values()[v as usize])).collect())
+                .map(|c| values.iter().map(|&v| is_bad(c, v)).collect())
                 .collect();
             let column = bad.iter().any(|corner| corner.iter().all(|b| *b));
             let row = (0..values.len()).any(|v| bad.iter().all(|corner| corner[v]));
@@ -168,13 +183,14 @@ proptest! {
         }
     }
 
-    /// With a fixed scale, what is good stays good if p or d grows.
+    /// With a fixed scale, a good tuple stays good if p or d grows.
     #[test]
-    fn looser_settings_make_no_outliers(rows in rows(), p in 1u8..20, d in 0u8..15) {
+    fn looser_settings_make_no_new_outliers(rows in rows(), p in 1u8..20, d in 0u8..15) {
         let data = table(&rows);
         let local = |p: u8, d: u8| {
             let outliers = Outliers::new(&data, &settings(p, d, 0, true)).unwrap();
-            (0..data.rows()).filter(|&row| outliers.standing(row) != Standing::Ordinary).collect::<Vec<_>>()
+            let is_outlier = |row: &usize| outliers.standing(*row) != Standing::Ordinary;
+            (0..data.rows()).filter(is_outlier).collect::<Vec<_>>()
         };
         let strict = local(p, d);
         for looser in [local(p + 1, d), local(p, d + 1)] {
@@ -184,15 +200,18 @@ proptest! {
 }
 
 #[test]
-fn nobody_real_is_an_outlier_if_all_must_be_far() {
+fn no_record_is_an_outlier_if_all_must_be_far() {
     let data = table(&[(0, 0, 0, 0, 1), (6, 3, 4, 8, 1), (3, 1, 2, 4, 1)]);
     let outliers = Outliers::new(&data, &settings(20, 0, 0, true)).unwrap();
     assert!((0..data.rows()).all(|row| outliers.standing(row) == Standing::Ordinary));
-    assert!(outliers.is_dead(&region(&data, &[0, 1, 2])), "but somebody between them would be");
+    assert!(
+        outliers.is_dead(&region(&data, &[0, 1, 2])),
+        "a tuple between them would be an outlier"
+    );
 }
 
 #[test]
-fn a_constant_attribute_tells_nobody_apart() {
+fn a_constant_attribute_does_not_matter() {
     let data = table(&[(3, 0, 0, 1, 2), (3, 1, 0, 2, 1), (3, 2, 0, 3, 1)]);
     let with = Outliers::new(&data, &settings(10, 3, 0b011, true)).unwrap();
     let without = Outliers::new(&data, &settings(10, 3, 0b010, true)).unwrap();
@@ -202,13 +221,16 @@ fn a_constant_attribute_tells_nobody_apart() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Boxes with more free sides than are enumerated: the bounds settle what 256 corners say one by one.
+    /// Boxes with more non-flat sides than are enumerated: the bounds agree with all 256 corners.
     #[test]
-    fn large_boxes_are_settled_as_their_corners_say(
+    fn large_boxes_agree_with_their_corners(
         rows in prop::collection::vec((prop::collection::vec(0u8..3, 8), 0u8..6), 2..30),
         p in 6u8..21,
         d in 4u8..26,
-        picks in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 2..6), 4),
+        picks in prop::collection::vec(
+            prop::collection::vec(any::<prop::sample::Index>(), 2..6),
+            4,
+        ),
     ) {
         let names = ["a", "b", "c", "d", "e", "f", "g", "h", "s"];
         let cells: Vec<Vec<String>> = rows
@@ -218,7 +240,8 @@ proptest! {
         let records = cells.iter().map(|row| row.iter().map(|c| Some(c.as_str())).collect());
         let numeric = ColumnSpec { kind: Some(Kind::Numeric), ..ColumnSpec::default() };
         let folded = Folded::from_records(&names, records, false);
-        let data = Dataset::encode(folded, &[&numeric; 8], &[&SensitiveSpec::default()], "?").unwrap();
+        let sensitive = SensitiveSpec::default();
+        let data = Dataset::encode(folded, &[&numeric; 8], &[&sensitive], "?").unwrap();
         let outliers = Outliers::new(&data, &settings(p, d, 0, true)).unwrap();
         for pick in picks {
             let group: Vec<usize> = pick.iter().map(|index| index.index(data.rows())).collect();

@@ -1,7 +1,7 @@
-//! Columns that keep each text once and then number it.
+//! Dictionary-encoded columns for tables in memory.
 //!
-//! A table in memory keeps its texts so, because a number takes a quarter of a text and of the time to write it. Whoever asks for
-//! the table gets plain texts; a mark in the schema tells which columns those are.
+//! A code takes a quarter of the memory of a text, and a quarter of the time to write it. Callers
+//! receive plain texts. An entry in the schema metadata marks the columns to convert.
 
 use std::sync::Arc;
 
@@ -15,10 +15,11 @@ use arrow_select::take::take;
 use super::typed;
 use crate::cells::{NO_TEXT, Texts};
 
-/// Marks a column that is plain text for whoever asks.
+/// Metadata key of a dictionary column that callers receive as plain text.
 const MARK: &str = "incrowd:plain";
 
-/// A field of plain text as one that keeps each of so many texts once, and numbers them in as few bytes as they need; others stay.
+/// Converts a text field to a dictionary field for up to `texts` distinct texts. The key type is
+/// the smallest that fits. Other fields are unchanged.
 pub(super) fn field(own: &FieldRef, texts: usize) -> FieldRef {
     match own.data_type() {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
@@ -35,20 +36,21 @@ pub(super) fn field(own: &FieldRef, texts: usize) -> FieldRef {
     }
 }
 
-/// Makes the dictionary of a column that has one.
+/// Builds the dictionary of a dictionary column.
 pub(in crate::sink) fn prepare(texts: &Texts, to: &DataType) {
     if let DataType::Dictionary(_, values) = to {
         texts.dictionary(|all| typed::typed(all, values));
     }
 }
 
-/// Records of a column as numbers of the texts that are published; `None` if they cannot be kept so.
+/// Dictionary-encodes the records of a column. Returns `None` if the type does not allow it.
 pub(super) fn array(texts: &Texts, codes: &[u32], to: &DataType) -> Option<ArrayRef> {
     use DataType::*;
     let Dictionary(keys, values) = to else { return None };
     let dictionary = texts.dictionary(|all| typed::typed(all, values))?;
     let places = &dictionary.places;
-    // How many numbers a type has is asked once, so that each number need not be asked whether it fits.
+    // The size of the dictionary is compared with the range of the key type once, so that no check
+    // per key is needed.
     let (room, numbers): (u64, Numbering) = match **keys {
         Int8 => (1 << 7, numbers::<i8>),
         Int16 => (1 << 15, numbers::<i16>),
@@ -63,16 +65,18 @@ pub(super) fn array(texts: &Texts, codes: &[u32], to: &DataType) -> Option<Array
         return None;
     }
     let (keys, absent) = numbers(places, codes);
-    let nulls =
-        absent.then(|| codes.iter().map(|&code| places[code as usize] != NO_TEXT).collect::<NullBuffer>());
+    let nulls = absent.then(|| {
+        codes.iter().map(|&code| places[code as usize] != NO_TEXT).collect::<NullBuffer>()
+    });
     let data = ArrayData::builder(to.clone()).len(codes.len()).nulls(nulls).add_buffer(keys);
     Some(make_array(data.add_child_data(dictionary.values.to_data()).build().ok()?))
 }
 
-/// Makes keys of some type: of the places of texts, and which texts records have.
+/// Converts codes to keys of one type. Arguments: positions in the dictionary by code, and the
+/// codes of the records.
 type Numbering = fn(&[u32], &[u32]) -> (Buffer, bool);
 
-/// The places of these codes, and whether one of them has none.
+/// Looks up the positions of the codes. Also returns whether a code has no position.
 fn numbers<K: ArrowNativeType>(places: &[u32], codes: &[u32]) -> (Buffer, bool) {
     let mut absent = false;
     let number = |&code: &u32| match places[code as usize] {
@@ -86,7 +90,7 @@ fn numbers<K: ArrowNativeType>(places: &[u32], codes: &[u32]) -> (Buffer, bool) 
     (Buffer::from_vec(numbers), absent)
 }
 
-/// The schema that whoever asks for the table gets.
+/// The schema with plain texts, for callers.
 pub(crate) fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     let field = |own: &FieldRef| match own.data_type() {
         DataType::Dictionary(_, values) if own.metadata().contains_key(MARK) => {
@@ -97,7 +101,7 @@ pub(crate) fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
 }
 
-/// A batch with plain texts, `schema` being what [`plain_schema`] says.
+/// Converts a batch to plain texts. `schema` must come from [`plain_schema`].
 pub(crate) fn plain(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
     let column = |(own, field): (&ArrayRef, &FieldRef)| match own.as_any_dictionary_opt() {
         Some(dictionary) if field.data_type() == dictionary.values().data_type() => {

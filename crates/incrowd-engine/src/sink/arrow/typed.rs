@@ -1,7 +1,8 @@
-//! Text as typed values: the way back from what `source` spelled, and numbers as people type them.
+//! Converts text to typed values. It is the inverse of the conversion in `source`, and also accepts
+//! numbers as people type them.
 //!
-//! Arrays are made from their buffers by Arrow itself. Naming their types here would compile everything that an array can
-//! do once more, for each type.
+//! Arrays are built from buffers by Arrow's generic functions. Concrete array types would be
+//! compiled again in this crate and increase the build time.
 
 use std::str::FromStr;
 
@@ -9,8 +10,8 @@ use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::temporal_conversions as temporal;
 use arrow_array::types::*;
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BinaryViewArray, BooleanArray, LargeBinaryArray,
-    LargeStringArray, StringArray, StringViewArray, make_array,
+    Array, ArrayRef, ArrowPrimitiveType, BinaryArray, BinaryViewArray, BooleanArray,
+    LargeBinaryArray, LargeStringArray, StringArray, StringViewArray, make_array,
 };
 use arrow_buffer::{ArrowNativeType, Buffer, i256};
 use arrow_data::ArrayData;
@@ -19,8 +20,9 @@ use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
 use hashbrown::HashMap;
 use incrowd_core::cell::parse_set;
 
-/// The type in which a column of this type is published. A type that cannot be made of text becomes text. A list of texts is what
-/// a set is published as; a list that was read is asked for as text.
+/// The published type of a column of this type. Types that cannot be built from text become text. A
+/// set is published as a list of texts. For a list column of the input, the caller passes the text
+/// type.
 pub(super) fn published(own: &DataType) -> DataType {
     match own {
         DataType::List(items) if *items.data_type() == DataType::Utf8 => own.clone(),
@@ -28,7 +30,7 @@ pub(super) fn published(own: &DataType) -> DataType {
     }
 }
 
-/// The type that texts are turned back into.
+/// The type to which texts are converted.
 fn of_text(own: &DataType) -> DataType {
     use DataType::*;
     match own {
@@ -51,7 +53,8 @@ fn of_text(own: &DataType) -> DataType {
     }
 }
 
-/// Texts as values of a type that `published` gave; `None` if one of them is no such value.
+/// Converts texts to a type returned by `published`. Returns `None` if a text is not a value of the
+/// type.
 pub(super) fn typed(texts: &StringArray, to: &DataType) -> Option<ArrayRef> {
     use DataType::*;
     let data = match to {
@@ -76,27 +79,29 @@ pub(super) fn typed(texts: &StringArray, to: &DataType) -> Option<ArrayRef> {
         Float16 => numbers::<<Float16Type as ArrowPrimitiveType>::Native>(texts, to)?,
         Float32 => numbers::<f32>(texts, to)?,
         Float64 => numbers::<f64>(texts, to)?,
-        Decimal32(precision, scale) => {
-            decimals(texts, to, *scale, |n| Decimal32Type::is_valid_decimal_precision(n, *precision))?
-        }
-        Decimal64(precision, scale) => {
-            decimals(texts, to, *scale, |n| Decimal64Type::is_valid_decimal_precision(n, *precision))?
-        }
-        Decimal128(precision, scale) => {
-            decimals(texts, to, *scale, |n| Decimal128Type::is_valid_decimal_precision(n, *precision))?
-        }
+        Decimal32(precision, scale) => decimals(texts, to, *scale, |n| {
+            Decimal32Type::is_valid_decimal_precision(n, *precision)
+        })?,
+        Decimal64(precision, scale) => decimals(texts, to, *scale, |n| {
+            Decimal64Type::is_valid_decimal_precision(n, *precision)
+        })?,
+        Decimal128(precision, scale) => decimals(texts, to, *scale, |n| {
+            Decimal128Type::is_valid_decimal_precision(n, *precision)
+        })?,
         Decimal256(precision, scale) => decimals::<i256>(texts, to, *scale, |n| {
             Decimal256Type::is_valid_decimal_precision(n, *precision)
         })?,
         Date32 => each(texts, to, &|text| Some(Date32Type::from_naive_date(day(text)?)))?,
         Date64 => each(texts, to, &|text| Some(moment(text)?.and_utc().timestamp_millis()))?,
-        Time32(TimeUnit::Second) => each(texts, to, &|text| Some(temporal::time_to_time32s(time(text)?)))?,
+        Time32(TimeUnit::Second) => {
+            each(texts, to, &|text| Some(temporal::time_to_time32s(time(text)?)))?
+        }
         Time32(_) => each(texts, to, &|text| Some(temporal::time_to_time32ms(time(text)?)))?,
         Time64(TimeUnit::Microsecond) => {
             each(texts, to, &|text| Some(temporal::time_to_time64us(time(text)?)))?
         }
         Time64(_) => each(texts, to, &|text| Some(temporal::time_to_time64ns(time(text)?)))?,
-        // Moments come in universal time; the zone is only how they are shown.
+        // Timestamps are in UTC. The time zone only affects how they are displayed.
         Timestamp(unit, _) => each(texts, to, &|text| {
             let moment = moment(text)?.and_utc();
             match unit {
@@ -135,7 +140,7 @@ fn bytes(texts: &StringArray) -> impl Iterator<Item = Option<&[u8]>> {
     texts.iter().map(|text| text.map(str::as_bytes))
 }
 
-/// Every text as `read` reads it.
+/// Parses every text with `read`.
 fn each<N: ArrowNativeType>(
     texts: &StringArray,
     to: &DataType,
@@ -148,7 +153,7 @@ fn each<N: ArrowNativeType>(
     array(texts, to, values).build().ok()
 }
 
-/// An array of a type that keeps these values, with the gaps that the texts have.
+/// Builds an array of the type from values, with the nulls of the texts.
 fn array<N: ArrowNativeType>(
     texts: &StringArray,
     to: &DataType,
@@ -162,7 +167,8 @@ fn numbers<N: ArrowNativeType + FromStr>(texts: &StringArray, to: &DataType) -> 
     each::<N>(texts, to, &|text| text.trim().parse().ok())
 }
 
-/// A decimal is its digits without the point, as many behind it as the scale says. Nothing is rounded.
+/// Parses decimals. A decimal is stored as an integer without the decimal point, with `scale`
+/// digits after it. Values are never rounded.
 fn decimals<N: ArrowNativeType + FromStr>(
     texts: &StringArray,
     to: &DataType,
@@ -177,8 +183,10 @@ fn decimals<N: ArrowNativeType + FromStr>(
         }
         let digits = match usize::try_from(scale) {
             Ok(places) if fraction.len() <= places => format!("{whole}{fraction:0<places$}"),
-            Err(_) if fraction.is_empty() && whole.trim_start_matches(['-', '+']) == "0" => "0".to_owned(),
-            // A negative scale: the number ends in as many zeros, which are not kept.
+            Err(_) if fraction.is_empty() && whole.trim_start_matches(['-', '+']) == "0" => {
+                "0".to_owned()
+            }
+            // Negative scale: the number must end with that many zeros, which are not stored.
             Err(_) if fraction.is_empty() => {
                 let zeros = "0".repeat(usize::from(scale.unsigned_abs()));
                 whole.strip_suffix(&zeros)?.to_owned()
@@ -189,12 +197,12 @@ fn decimals<N: ArrowNativeType + FromStr>(
     })
 }
 
-/// The number that these bytes spell with digits alone.
+/// Parses a number that consists of digits only.
 fn digits(text: &[u8]) -> Option<u32> {
     text.iter().try_fold(0, |n, b| b.is_ascii_digit().then(|| n * 10 + u32::from(b - b'0')))
 }
 
-/// `2026-11-16`, or a year before 0 or after 9999 with its sign.
+/// Parses `2026-11-16`. Years before 0 or after 9999 have a sign.
 fn day(text: &str) -> Option<NaiveDate> {
     match text.as_bytes() {
         [y @ .., b'-', m1, m2, b'-', d1, d2] if y.len() == 4 => {
@@ -204,7 +212,7 @@ fn day(text: &str) -> Option<NaiveDate> {
     }
 }
 
-/// `23:59:58` and up to nine digits of the second.
+/// Parses `23:59:58` with up to nine fractional digits.
 fn time(text: &str) -> Option<NaiveTime> {
     let [h1, h2, b':', m1, m2, b':', s1, s2, fraction @ ..] = text.as_bytes() else {
         return text.parse().ok();
@@ -224,14 +232,14 @@ fn time(text: &str) -> Option<NaiveTime> {
     )
 }
 
-/// `2026-11-16T23:59:58`, in universal time if a `Z` says so.
+/// Parses `2026-11-16T23:59:58`, with an optional `Z` for UTC.
 fn moment(text: &str) -> Option<NaiveDateTime> {
     let text = text.strip_suffix('Z').unwrap_or(text);
     let (date, clock) = text.split_once(['T', ' '])?;
     Some(day(date)?.and_time(time(clock)?))
 }
 
-/// Each text is kept once, in the order of their first occurrence.
+/// Builds a dictionary array. The dictionary is in order of first occurrence.
 fn dictionary<K: ArrowNativeType + TryFrom<usize>>(
     texts: &StringArray,
     to: &DataType,
@@ -262,10 +270,12 @@ mod tests {
 
     use super::*;
 
-    /// What the crate for all casts makes of texts; moments in a zone go through universal time there too.
+    /// The result of `arrow-cast`. Timestamps with a time zone are first converted to UTC.
     fn twin(texts: &StringArray, to: &DataType) -> Option<ArrayRef> {
         let strict = arrow_cast::CastOptions { safe: false, ..Default::default() };
-        let cast = |array: &dyn Array, to: &DataType| arrow_cast::cast_with_options(array, to, &strict).ok();
+        let cast = |array: &dyn Array, to: &DataType| {
+            arrow_cast::cast_with_options(array, to, &strict).ok()
+        };
         match to {
             DataType::Timestamp(unit, Some(_)) => {
                 let universal = cast(texts, &DataType::Timestamp(*unit, Some("+00:00".into())))?;
@@ -324,7 +334,7 @@ mod tests {
                 let time = temporal::time64ns_to_time(clock - clock % step).unwrap();
                 let clocks: StringArray = days.iter().map(|d| d.map(|_| format!("{time:?}"))).collect();
                 agree(&clocks, &if matches!(unit, Second | Millisecond) { Time32(unit) } else { Time64(unit) });
-                // Nanoseconds reach from 1677 to 2262 only.
+                // Nanoseconds only cover the years 1677 to 2262.
                 let near = |d: i32| if unit == Nanosecond { d % 100_000 } else { d };
                 let moments: StringArray =
                     days.iter().map(|d| d.map(|d| format!("{:?}T{time:?}", day(near(d))))).collect();
@@ -374,7 +384,8 @@ mod tests {
         assert_eq!(published(&numbers), Utf8);
         assert_eq!(published(&Duration(TimeUnit::Second)), Utf8);
         let runs = |values| {
-            let field = |name, of, null| std::sync::Arc::new(arrow_schema::Field::new(name, of, null));
+            let field =
+                |name, of, null| std::sync::Arc::new(arrow_schema::Field::new(name, of, null));
             RunEndEncoded(field("run_ends", Int32, false), field("values", values, true))
         };
         assert_eq!(published(&runs(Int64)), Int64);

@@ -1,5 +1,5 @@
-//! A column whose texts are known beforehand: each text is written once, into the dictionary page, and each record only as its
-//! number there. The library would look at every text of every record again.
+//! Writer for dictionary-encoded columns. Each text is written once, into the dictionary page, and
+//! each record as a code. The Parquet library would hash the text of every record again.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding};
@@ -18,10 +18,10 @@ use crate::cells::NO_TEXT;
 
 /// Records per page.
 const PAGE: usize = 1 << 16;
-/// The longest text that statistics repeat.
+/// Longest text in the statistics.
 const LONGEST: usize = 64;
 
-/// The bytes of a column of a row group, and what the file says of it.
+/// Encodes a column of a row group. Returns the bytes and the metadata.
 pub(super) fn encode(
     parts: &[Codes],
     column: &ColumnDescPtr,
@@ -67,7 +67,7 @@ pub(super) fn encode(
     Ok((chunk.into_inner()?.into(), close))
 }
 
-/// What was written of a column of a row group.
+/// Sizes and counts of an encoded column of a row group.
 #[derive(Default)]
 pub(super) struct Written {
     pub(super) records: u64,
@@ -79,7 +79,8 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// What the file says of it. `ends` are the least and the greatest text, `exact` says whether both occur.
+    /// Builds the metadata. `ends` are the least and the greatest text. `exact` states whether both
+    /// occur.
     pub(super) fn close(
         self,
         column: &ColumnDescPtr,
@@ -114,11 +115,11 @@ impl Written {
     }
 }
 
-/// The texts that occur.
+/// The dictionary of a row group, which has only the texts that occur.
 struct Dictionary {
-    /// For each text its number among those that occur.
+    /// For each text, its code in this dictionary, or `NO_TEXT` if it does not occur.
     local: Vec<u32>,
-    /// Those that occur, in the order in which they do.
+    /// The texts that occur, in order of first occurrence.
     used: Vec<u32>,
     nulls: u64,
 }
@@ -139,7 +140,7 @@ impl Dictionary {
     }
 }
 
-/// Pages one after the other.
+/// Sequential writer of pages.
 pub(super) struct Pages<'a> {
     writer: SerializedPageWriter<'a, Vec<u8>>,
     compressor: zstd::bulk::Compressor<'static>,
@@ -150,10 +151,15 @@ pub(super) struct Pages<'a> {
 impl<'a> Pages<'a> {
     pub(super) fn new(chunk: &'a mut TrackedWrite<Vec<u8>>) -> Result<Pages<'a>> {
         let compressor = zstd::bulk::Compressor::new(ZSTD_LEVEL).map_err(external)?;
-        Ok(Pages { writer: SerializedPageWriter::new(chunk), compressor, compressed: 0, uncompressed: 0 })
+        Ok(Pages {
+            writer: SerializedPageWriter::new(chunk),
+            compressor,
+            compressed: 0,
+            uncompressed: 0,
+        })
     }
 
-    /// Writes the page of these texts; tells where it starts.
+    /// Writes a dictionary page. Returns its offset.
     pub(super) fn dictionary(&mut self, texts: &[&[u8]]) -> Result<i64> {
         let mut plain = Vec::new();
         for text in texts {
@@ -162,11 +168,12 @@ impl<'a> Pages<'a> {
         }
         let buf = self.compressor.compress(&plain).map_err(external)?.into();
         let num_values = texts.len() as u32;
-        let page = Page::DictionaryPage { buf, num_values, encoding: Encoding::PLAIN, is_sorted: false };
+        let page =
+            Page::DictionaryPage { buf, num_values, encoding: Encoding::PLAIN, is_sorted: false };
         self.write(page, plain.len())
     }
 
-    /// Writes a page of so many records, compressed already; tells where it starts.
+    /// Writes a data page that is already compressed. Returns its offset.
     pub(super) fn data(&mut self, buf: Bytes, length: usize, records: u32) -> Result<i64> {
         let page = Page::DataPage {
             buf,

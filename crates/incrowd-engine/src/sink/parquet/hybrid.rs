@@ -1,10 +1,10 @@
-//! Small numbers as Parquet keeps them: runs of one number, and numbers packed bit by bit in groups of eight.
+//! Encoder for Parquet's hybrid of run-length encoding and bit packing.
 
-/// How many equal numbers make a run.
+/// Minimum length of a run.
 const RUN: usize = 8;
 
-/// Appends numbers below 2^width; the width is at least 1 and at most 32. Numbers may come in several calls if each but the last
-/// brings a multiple of eight.
+/// Appends values below 2^width. The width must be in 1..=32. Values may be appended by several
+/// calls if each call but the last has a multiple of eight values.
 pub(super) fn encode(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
     let (mut at, mut packed) = (0, 0);
     while at < numbers.len() {
@@ -13,11 +13,12 @@ pub(super) fn encode(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
             Some(eight) if *eight == [first; RUN] => {
                 numbers[at..].iter().take_while(|n| **n == first).count()
             }
-            // What is left may be less than eight.
+            // Fewer than eight values may be left.
             _ => 0,
         };
         if run > 0 {
-            // What follows begins a group of eight, unless nothing does.
+            // A following bit-packed group must start at a multiple of eight. Shorten the run
+            // unless it is the last one.
             let run = if at + run < numbers.len() { run - run % RUN } else { run };
             pack(&numbers[packed..at], width, out);
             repeat(first, run, width, out);
@@ -30,13 +31,13 @@ pub(super) fn encode(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
     pack(&numbers[packed..], width, out);
 }
 
-/// Appends one number many times.
+/// Appends a run of one value.
 pub(super) fn repeat(number: u32, times: usize, width: u8, out: &mut Vec<u8>) {
     varint((times as u64) << 1, out);
     out.extend_from_slice(&number.to_le_bytes()[..usize::from(width).div_ceil(8)]);
 }
 
-/// Numbers in groups of eight; only the last group of all may lack some.
+/// Appends bit-packed groups of eight values. Only the last group of the column may be incomplete.
 fn pack(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
     if numbers.is_empty() {
         return;
@@ -44,7 +45,8 @@ fn pack(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
     let groups = numbers.len().div_ceil(8);
     varint((groups as u64) << 1 | 1, out);
     let (start, size) = (out.len(), usize::from(width));
-    // Eight numbers are written as whole words, of which the next eight write over what is too much.
+    // Each group is written as whole machine words. The next group overwrites the excess bytes, and
+    // the last excess is truncated.
     out.resize(start + groups * size + 32, 0);
     let (eights, rest) = numbers.as_chunks::<8>();
     let mut last = [0; 8];
@@ -55,14 +57,15 @@ fn pack(numbers: &[u32], width: u8, out: &mut Vec<u8>) {
             let word = (0..8).fold(0, |word, i| word | u64::from(eight[i]) << (i * size));
             out[at..at + 8].copy_from_slice(&word.to_le_bytes());
         } else {
-            // Each two numbers fit a word.
+            // Two values fit into a word.
             for (pair, own) in eight.as_chunks::<2>().0.iter().enumerate() {
                 let word = u128::from(u64::from(own[0]) | u64::from(own[1]) << size);
                 let bit = pair * 2 * size;
                 let place = at + bit / 8;
                 let mut bytes = [0; 16];
                 bytes.copy_from_slice(&out[place..place + 16]);
-                // What lies beyond the bits before is of no use to anybody.
+                // Keep only the bits before the position. The bits after it are excess of an
+                // earlier word.
                 let before = u128::from_le_bytes(bytes) & !(!0 << (bit % 8));
                 out[place..place + 16].copy_from_slice(&(before | word << (bit % 8)).to_le_bytes());
             }
@@ -80,7 +83,7 @@ fn varint(mut n: u64, out: &mut Vec<u8>) {
     out.push(n as u8);
 }
 
-/// How many bits the numbers below `count` need.
+/// Number of bits for values below `count`.
 pub(super) fn width(count: usize) -> u8 {
     (usize::BITS - count.saturating_sub(1).leading_zeros()).max(1) as u8
 }
@@ -91,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads what `encode` wrote, number by number.
+    /// Decodes the output of `encode`, one value at a time.
     fn decode(mut bytes: &[u8], width: u8, count: usize) -> Vec<u32> {
         let mut numbers = Vec::new();
         while numbers.len() < count {
@@ -114,7 +117,9 @@ mod tests {
                 let size = (header >> 1) as usize * usize::from(width);
                 let bit = |i: usize| u32::from(bytes[i / 8] >> (i % 8) & 1);
                 let number = |n: usize| {
-                    (0..usize::from(width)).map(|b| bit(n * usize::from(width) + b) << b).sum::<u32>()
+                    (0..usize::from(width))
+                        .map(|b| bit(n * usize::from(width) + b) << b)
+                        .sum::<u32>()
                 };
                 numbers.extend((0..(header >> 1) as usize * 8).map(number));
                 bytes = &bytes[size..];

@@ -1,5 +1,7 @@
-//! A column whose few texts are numbered once for the whole file: every thread makes pages by itself, and each row group repeats the
-//! dictionary. It has all texts of the file, sorted; it tells neither what was left out nor what came first.
+//! Columns with one dictionary for the whole file, for columns with few texts. Threads encode pages
+//! independently, and each row group repeats the dictionary. The dictionary contains all texts of
+//! the file in sorted order. It therefore reveals neither suppressed texts nor the order of the
+//! input.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -17,33 +19,39 @@ use super::coded::{self, Pages, external};
 use super::{ZSTD_LEVEL, hybrid};
 use crate::cells::{Dictionary, NO_TEXT, Texts};
 
-/// Records that are looked up before they are packed.
+/// Number of codes that are looked up before they are packed.
 const NEAR: usize = 1 << 12;
 
-/// Some records of a column, packed and compressed.
+/// Records of a column, packed and compressed.
 pub(crate) struct NumberedPage {
     texts: Arc<Texts>,
     records: u32,
     nulls: u64,
     body: Vec<u8>,
-    /// How long the body was before it was compressed.
+    /// Size of the body before compression.
     length: usize,
 }
 
-/// Bytes of texts that may be repeated in every row group.
+/// Maximum size in bytes of a dictionary that is repeated in every row group.
 pub(crate) const MOST_BYTES: usize = 1 << 16;
 
 thread_local! {
-    /// What compressing needs, and the room of a page.
+    /// Compressor and page buffer of the thread.
     static OWN: RefCell<Option<(zstd::bulk::Compressor<'static>, Vec<u8>)>> = const { RefCell::new(None) };
 }
 
-/// The page of some records.
-pub(crate) fn page(texts: &Arc<Texts>, dictionary: &Dictionary, codes: &[u32]) -> Result<NumberedPage> {
+/// Encodes a page.
+pub(crate) fn page(
+    texts: &Arc<Texts>,
+    dictionary: &Dictionary,
+    codes: &[u32],
+) -> Result<NumberedPage> {
     OWN.with_borrow_mut(|own| {
         let (compressor, room) = match own {
             Some(own) => own,
-            None => own.insert((zstd::bulk::Compressor::new(ZSTD_LEVEL).map_err(external)?, Vec::new())),
+            None => {
+                own.insert((zstd::bulk::Compressor::new(ZSTD_LEVEL).map_err(external)?, Vec::new()))
+            }
         };
         room.clear();
         let nulls = fill(room, texts, dictionary, codes)?;
@@ -53,7 +61,7 @@ pub(crate) fn page(texts: &Arc<Texts>, dictionary: &Dictionary, codes: &[u32]) -
     })
 }
 
-/// The body of a page; returns how many cells are null.
+/// Writes the body of a page. Returns the number of nulls.
 fn fill(body: &mut Vec<u8>, texts: &Texts, dictionary: &Dictionary, codes: &[u32]) -> Result<u64> {
     let has_nulls = texts.has_nulls();
     body.extend_from_slice(&[0; 4]);
@@ -83,7 +91,7 @@ fn fill(body: &mut Vec<u8>, texts: &Texts, dictionary: &Dictionary, codes: &[u32
     Ok((codes.len() - present.len()) as u64)
 }
 
-/// The bytes of a column of a row group, and what the file says of it.
+/// Encodes a column of a row group. Returns the bytes and the metadata.
 pub(super) fn encode(
     parts: Vec<NumberedPage>,
     column: &ColumnDescPtr,
@@ -106,7 +114,7 @@ pub(super) fn encode(
         written.nulls += part.nulls;
     }
     (written.compressed, written.uncompressed) = pages.finish()?;
-    // The texts are those of the whole file: none of a row group lies beyond them.
+    // The minimum and the maximum are those of the whole file. They are bounds for every row group.
     let ends = texts.first().zip(texts.last()).map(|(least, most)| (*least, *most));
     let close = written.close(column, compression, ends, false)?;
     Ok((chunk.into_inner()?.into(), close))

@@ -1,7 +1,8 @@
-//! What the libraries that decode files still panic on.
+//! Converts panics of the decoding libraries into errors.
 //!
-//! A file is checked before it is trusted, but no check of ours knows every assumption of a decoder. A panic within one is taken
-//! for what it is, a damaged file. Only calls of the libraries go through here: a panic of our own code must be seen.
+//! Files are validated before they are decoded, but the validation does not cover every assumption
+//! of a decoder. A panic in a decoder therefore means a damaged file. Only library calls are
+//! wrapped. A panic in the code of this project is not caught.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,10 +14,11 @@ thread_local! {
 
 /// The library panicked.
 #[derive(Debug)]
-pub(super) struct Panicked;
+pub(in crate::source) struct Panicked;
 
-/// Calls a library; while it works, a panic on this thread says nothing.
-pub(super) fn contained<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
+/// Calls a library function. The panic hook prints nothing for a panic on this thread during the
+/// call.
+pub(in crate::source) fn contained<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
@@ -27,7 +29,7 @@ pub(super) fn contained<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
         }));
     });
     let outer = WITHIN.with(|within| within.replace(true));
-    // Whatever the call left half done is dropped with it.
+    // After a panic, all state of the call is dropped. Inconsistent state is therefore never used.
     let outcome = catch_unwind(AssertUnwindSafe(call));
     WITHIN.with(|within| within.set(outer));
     outcome.map_err(|_| Panicked)

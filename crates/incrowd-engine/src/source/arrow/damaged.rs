@@ -1,5 +1,6 @@
-//! Every bit of a small Arrow or Parquet file flipped, every length cut: the file is read, or there is one error about the file.
-//! Nothing panics, nothing aborts, and nothing is allocated that the file could not fill.
+//! Flips every bit of a small Arrow or Parquet file, and truncates it at every length. Each variant
+//! is either read, or causes one error about the file. There is no panic, no abort, and no
+//! allocation larger than the file justifies.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,10 +20,10 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use super::super::{Options, open_part};
 use super::section;
 
-/// What no message may hold.
+/// A cell that must not occur in any message.
 const CANARY: &str = "Zaunkönig";
 
-/// Columns of all sorts, with nulls.
+/// Columns of many types, with nulls.
 fn columns() -> Vec<(&'static str, ArrayRef)> {
     let n = || 0..3i32;
     let some = |i: i32| i != 1;
@@ -51,9 +52,11 @@ fn columns() -> Vec<(&'static str, ArrayRef)> {
 
 fn batch(of: &[&str]) -> RecordBatch {
     let columns: Vec<_> = columns().into_iter().filter(|(name, _)| of.contains(name)).collect();
-    let field = |(name, array): &(&str, ArrayRef)| Field::new(*name, array.data_type().clone(), true);
+    let field =
+        |(name, array): &(&str, ArrayRef)| Field::new(*name, array.data_type().clone(), true);
     let schema = Schema::new(columns.iter().map(field).collect::<Vec<_>>());
-    RecordBatch::try_new(Arc::new(schema), columns.into_iter().map(|(_, array)| array).collect()).unwrap()
+    RecordBatch::try_new(Arc::new(schema), columns.into_iter().map(|(_, array)| array).collect())
+        .unwrap()
 }
 
 fn arrow(of: &[&str]) -> Vec<u8> {
@@ -66,36 +69,42 @@ fn arrow(of: &[&str]) -> Vec<u8> {
 
 fn parquet(of: &[&str], compression: Compression, version: WriterVersion) -> Vec<u8> {
     let batch = batch(of);
-    let properties = WriterProperties::builder().set_compression(compression).set_writer_version(version);
+    let properties =
+        WriterProperties::builder().set_compression(compression).set_writer_version(version);
     let mut bytes = Vec::new();
     let mut writer =
-        parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build())).unwrap();
+        parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build()))
+            .unwrap();
     writer.write(&batch).unwrap();
     writer.close().unwrap();
     bytes
 }
 
-/// Reads every column; an error is about the file and shows no cell.
+/// Reads every column. An error must be about the file and must not contain a cell.
 fn read(path: &Path) -> bool {
     let outcome = open_part(path, &Options::default()).and_then(|(part, columns)| {
         let positions: Vec<usize> = (0..columns.len()).collect();
-        let sections = part.typed.as_ref().map_or(0, super::Typed::sections);
-        (0..sections)
-            .try_for_each(|at| section(&part, at, &positions)?.try_for_each(|batch| batch.map(|_| ())))
+        let large = std::sync::Mutex::new(());
+        let sections = part.typed.as_ref().map_or(0, super::TypedFile::sections);
+        (0..sections).try_for_each(|at| {
+            section(&part, at, &positions, &large)?.try_for_each(|batch| batch.map(|_| ()))
+        })
     });
     match outcome {
         Ok(()) => true,
         Err(error) => {
             assert_eq!(error.fault(), Fault::Input, "{error}");
             let said = format!("{error} {}", error.advice().unwrap_or_default());
-            // A damaged schema may call a column by other bytes; those of the cells are none of them.
+            // A flipped bit may change the name of a column in the schema. A message may contain
+            // that name, but no cell.
             assert!(!said.contains("Zaun") && said.len() < 2000, "{said}");
             false
         }
     }
 }
 
-/// Flips every bit and cuts at every length.
+/// Flips every bit and truncates at every length. Returns the number of variants, and the number of
+/// variants that were read without an error.
 fn damage(dir: &Path, whole: &[u8]) -> (usize, usize) {
     let path = dir.join("t");
     std::fs::write(&path, whole).unwrap();
@@ -118,7 +127,8 @@ fn damage(dir: &Path, whole: &[u8]) -> (usize, usize) {
     (tried, unharmed)
 }
 
-/// Runs a test of this file once more where no more than 2 GiB can be had, and expects it to say nothing.
+/// Runs a test of this file again in a process limited to 2 GiB of memory. The process must succeed
+/// and must not report a panic.
 fn within_limits(name: &str, work: impl FnOnce(&Path)) {
     if std::env::var_os("INCROWD_WITHIN_LIMITS").is_some() {
         let dir = tempfile::tempdir().unwrap();

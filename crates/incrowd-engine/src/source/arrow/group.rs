@@ -1,8 +1,8 @@
-//! A row group of a Parquet file, one batch at a time: columns that keep their values once as [numbers](super::keys), the others as the
-//! library reads them.
+//! Reads a row group of a Parquet file in batches. Dictionary-encoded columns are read as
+//! [codes](super::keys). The Parquet library reads the other columns.
 
 use std::fs::File;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchOptions, StringArray};
 use arrow_schema::Schema;
@@ -18,15 +18,15 @@ use super::{Damage, pages};
 /// Records per batch.
 const BATCH: usize = 1 << 15;
 
-/// A batch as it was read.
+/// A decoded batch.
 pub(super) struct Read {
     pub(super) batch: RecordBatch,
-    /// Columns that are not in the batch.
+    /// Dictionary-encoded columns, which are not in `batch`.
     pub(super) coded: Vec<Coded>,
     pub(super) records: usize,
 }
 
-/// A column as numbers of texts.
+/// A column as codes and texts.
 pub(super) struct Coded {
     pub(super) position: usize,
     pub(super) codes: Vec<u32>,
@@ -39,23 +39,27 @@ impl From<RecordBatch> for Read {
     }
 }
 
-/// A row group that is being read.
-pub(super) struct RowGroup {
+/// Reader of a row group.
+pub(super) struct RowGroup<'a> {
     coded: Vec<(usize, Keys)>,
     others: Option<ParquetRecordBatchReader>,
     left: usize,
-    /// Records of a batch.
+    /// Records per batch.
     step: usize,
+    /// Lock that prevents other threads from reading another large row group at the same time.
+    _alone: Option<MutexGuard<'a, ()>>,
 }
 
-impl RowGroup {
-    /// The columns at these positions; those that are read as numbers are taken from them.
+impl<'a> RowGroup<'a> {
+    /// Opens the columns at these positions. Positions of columns read as codes are removed from
+    /// the list.
     pub(super) fn open(
         file: File,
         metadata: &ArrowReaderMetadata,
         group: usize,
         kept: &mut Vec<usize>,
-    ) -> Result<RowGroup, Damage> {
+        large: &'a Mutex<()>,
+    ) -> Result<RowGroup<'a>, Damage> {
         let length = file.metadata()?.len();
         let file = Arc::new(file);
         let schema = metadata.parquet_schema();
@@ -64,9 +68,15 @@ impl RowGroup {
         let own = metadata.metadata().row_group(group);
         let mask = ProjectionMask::roots(schema, kept.iter().copied());
         let wanted = own.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf));
-        let (mut coded, mut room) = (Vec::new(), Vec::new());
+        let mut checked = Vec::new();
         for (leaf, chunk) in wanted {
-            let checked = pages::check_pages(&file, chunk, length)?;
+            checked.push((leaf, chunk, pages::check_pages(&file, chunk, length)?));
+        }
+        let unpacked: Vec<u64> = checked.iter().map(|(_, _, own)| own.unpacked).collect();
+        let alone = pages::check_together(&unpacked, length)?
+            .then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
+        let (mut coded, mut room) = (Vec::new(), Vec::new());
+        for (leaf, chunk, checked) in checked {
             if flat && keys::are_read(chunk, &checked, fields[leaf].data_type()) {
                 coded.push((leaf, Keys::open(file.clone(), chunk, &checked)?));
             } else {
@@ -79,12 +89,15 @@ impl RowGroup {
         let mut others = None;
         if !kept.is_empty() || coded.is_empty() {
             let mask = ProjectionMask::roots(schema, kept.iter().copied());
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                file.try_clone()?,
+                metadata.clone(),
+            );
             let builder =
-                ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata.clone());
-            let builder = builder.with_projection(mask).with_row_groups(vec![group]).with_batch_size(step);
+                builder.with_projection(mask).with_row_groups(vec![group]).with_batch_size(step);
             others = Some(contained(|| builder.build())??);
         }
-        Ok(RowGroup { coded, others, left, step })
+        Ok(RowGroup { coded, others, left, step, _alone: alone })
     }
 
     fn read(&mut self) -> Result<Option<Read>, Damage> {
@@ -121,7 +134,7 @@ impl RowGroup {
     }
 }
 
-impl Iterator for RowGroup {
+impl Iterator for RowGroup<'_> {
     type Item = Result<Read, Damage>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -132,7 +145,7 @@ impl Iterator for RowGroup {
 #[cfg(test)]
 mod tests {
     use super::super::super::{Options, open_part};
-    use super::super::{Typed, file, section, text};
+    use super::super::{TypedFile, file, section, text};
     use super::*;
     use crate::source::Records;
     use arrow_array::{Array, ArrayRef, Int32Array, Int64Array};
@@ -141,10 +154,18 @@ mod tests {
     use parquet::file::properties::{WriterProperties, WriterVersion};
     use proptest::prelude::*;
 
-    fn write(path: &std::path::Path, numbers: &[Option<i64>], nullable: bool, properties: WriterProperties) {
-        let word = |n: &Option<i64>| n.map(|n| if n % 5 == 0 { String::new() } else { format!("wörd {n}") });
+    fn write(
+        path: &std::path::Path,
+        numbers: &[Option<i64>],
+        nullable: bool,
+        properties: WriterProperties,
+    ) {
+        let word = |n: &Option<i64>| {
+            n.map(|n| if n % 5 == 0 { String::new() } else { format!("wörd {n}") })
+        };
         let texts: StringArray = numbers.iter().map(word).collect();
-        let few: StringArray = numbers.iter().map(|n| n.map(|n| if n < 0 { "f" } else { "m" })).collect();
+        let few: StringArray =
+            numbers.iter().map(|n| n.map(|n| if n < 0 { "f" } else { "m" })).collect();
         let nothing: StringArray = numbers.iter().map(|_| None::<&str>).collect();
         let columns: Vec<ArrayRef> = vec![
             Arc::new(Int64Array::from(numbers.to_vec())),
@@ -157,17 +178,20 @@ mod tests {
         let field = |(at, array): (usize, &ArrayRef)| {
             Field::new(format!("c{at}"), array.data_type().clone(), nulls(at))
         };
-        let schema = Arc::new(Schema::new(columns.iter().enumerate().map(field).collect::<Vec<_>>()));
+        let schema =
+            Arc::new(Schema::new(columns.iter().enumerate().map(field).collect::<Vec<_>>()));
         let batch = RecordBatch::try_new(schema.clone(), columns).unwrap();
         let to = File::create(path).unwrap();
-        let mut writer = parquet::arrow::ArrowWriter::try_new(to, schema, Some(properties)).unwrap();
+        let mut writer =
+            parquet::arrow::ArrowWriter::try_new(to, schema, Some(properties)).unwrap();
         writer.write(&batch).unwrap();
         writer.close().unwrap();
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
-        /// Pages of all sorts; where a dictionary grows too large, plain pages follow.
+        /// Pages of all encodings. If a dictionary grows too large, the writer continues with plain
+        /// pages.
         #[test]
         fn columns_are_what_the_library_reads(
             numbers in prop::collection::vec(prop::option::weighted(0.8, prop_oneof![-3..3_i64, -300..300_i64]), 1..700),
@@ -188,7 +212,7 @@ mod tests {
                 .set_max_row_group_row_count(Some(group));
             write(&path, &numbers, !all, properties.build());
             let (part, _) = open_part(&path, &Options::default()).unwrap();
-            let Some(Typed::Parquet(metadata)) = &part.typed else { panic!("it is Parquet") };
+            let Some(TypedFile::Parquet(metadata)) = &part.typed else { panic!("it is Parquet") };
             let plain = ArrowReaderMetadata::load(&File::open(&path).unwrap(), Default::default()).unwrap();
             for at in 0..plain.metadata().num_row_groups() {
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(&path).unwrap(), plain.clone());
@@ -199,7 +223,8 @@ mod tests {
                     twin.iter().flat_map(|b| texts(b).iter().map(|t| t.map(str::to_owned)).collect::<Vec<_>>()).collect()
                 };
                 let mut found: Vec<Vec<Option<String>>> = vec![Vec::new(); wanted.len()];
-                for batch in section(&part, at, &wanted).unwrap() {
+                let large = Mutex::new(());
+                for batch in section(&part, at, &wanted, &large).unwrap() {
                     let batch = batch.unwrap();
                     for record in 0..batch.len() {
                         for (slot, found) in found.iter_mut().enumerate() {
@@ -211,9 +236,9 @@ mod tests {
                 for (slot, &column) in wanted.iter().enumerate() {
                     prop_assert_eq!(&found[slot], &cells(column), "column {}", column);
                 }
-                // Columns with few values are read here.
+                // Columns with few distinct values are read as codes.
                 let mut kept = vec![3, 4];
-                let own = RowGroup::open(file(&part).unwrap(), metadata, at, &mut kept).unwrap();
+                let own = RowGroup::open(file(&part).unwrap(), metadata, at, &mut kept, &large).unwrap();
                 prop_assert_eq!((own.coded.len(), kept.is_empty()), (2, true));
                 prop_assert_eq!(own.coded[0].1.texts().data_type(), &DataType::Utf8);
             }

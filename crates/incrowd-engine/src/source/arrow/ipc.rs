@@ -1,4 +1,5 @@
-//! Arrow files: every length and place that a file states is held against what it has, before anything is allocated.
+//! Arrow IPC files. Every length and offset in a file is checked against the size of the file
+//! before memory is allocated.
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -14,18 +15,22 @@ use super::contain::contained;
 
 /// `ARROW1` and two bytes of padding.
 const FRONT: u64 = 8;
-/// The length of the footer and `ARROW1`.
+/// Footer length and `ARROW1`.
 const BACK: u64 = 10;
-/// A batch has at most so many records; runs and nulls take no bytes, so that nothing else would end them.
+/// Maximum number of records in a batch. Runs and nulls take no bytes, so the file size does not
+/// bound the number of records.
 const MOST_RECORDS: usize = i32::MAX as usize;
 
-/// Opens a file, only the columns `kept`.
-pub(super) fn open<R: Read + Seek>(mut from: R, kept: Option<Vec<usize>>) -> Result<FileReader<R>, Damage> {
+/// Opens a file and projects it to the columns `kept`.
+pub(super) fn open<R: Read + Seek>(
+    mut from: R,
+    kept: Option<Vec<usize>>,
+) -> Result<FileReader<R>, Damage> {
     check(&mut from)?;
     contained(|| FileReader::try_new(from, kept))?.map_err(Damage::from)
 }
 
-/// The record batch at a position.
+/// Reads the record batch with this index.
 pub(super) fn batch_at<R: Read + Seek>(
     from: R,
     position: usize,
@@ -42,7 +47,7 @@ pub(super) fn batch_at<R: Read + Seek>(
     }
 }
 
-/// All batches of a file whose bytes are in memory. No cell is copied.
+/// Decodes all batches of a file whose bytes are in memory. No cell is copied.
 pub(super) fn batches_in(bytes: &Buffer) -> Result<(SchemaRef, Vec<RecordBatch>), Damage> {
     check(&mut Cursor::new(bytes.as_slice()))?;
     contained(|| {
@@ -62,17 +67,19 @@ pub(super) fn batches_in(bytes: &Buffer) -> Result<(SchemaRef, Vec<RecordBatch>)
         for block in footer.dictionaries().into_iter().flatten() {
             decoder.read_dictionary(block, &of(block))?;
         }
-        // Every number of a text is held against the texts there are, so batches are read side by side.
+        // The decoder checks every dictionary key against the dictionary, so the batches are
+        // decoded in parallel.
         let blocks: Vec<&arrow_ipc::Block> = footer.recordBatches().into_iter().flatten().collect();
         let read = |block: &&arrow_ipc::Block| {
             Ok::<_, Damage>(contained(|| decoder.read_record_batch(block, &of(block)))??)
         };
-        let batches: Result<Vec<Option<RecordBatch>>, Damage> = blocks.par_iter().map(read).collect();
+        let batches: Result<Vec<Option<RecordBatch>>, Damage> =
+            blocks.par_iter().map(read).collect();
         Ok((schema, batches?.into_iter().flatten().collect()))
     })?
 }
 
-/// Footer and blocks must lie within the file.
+/// Checks that the footer and all blocks are within the file.
 fn check<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
     let length = from.seek(SeekFrom::End(0))?;
     let end = length.checked_sub(BACK).filter(|end| *end >= FRONT);
@@ -86,7 +93,8 @@ fn check<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
     from.seek(SeekFrom::Start(start))?;
     let mut footer = vec![0; stated];
     from.read_exact(&mut footer)?;
-    let footer = arrow_ipc::root_as_footer(&footer).map_err(|_| Damage::new("its footer cannot be read"))?;
+    let footer =
+        arrow_ipc::root_as_footer(&footer).map_err(|_| Damage::new("its footer cannot be read"))?;
     let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
     for block in blocks {
         let part = |n: i64| u64::try_from(n).ok();

@@ -1,5 +1,6 @@
-//! Columns of a Parquet file that keep every value once: the numbers of the values as the pages have them. The library would copy
-//! and check them three times and make arrays of them; here they are unpacked once. Its reader is the twin of this one.
+//! Reads dictionary-encoded columns of a Parquet file as codes. The Parquet library copies and
+//! checks the codes three times and builds arrays. This reader unpacks them once. The tests compare
+//! it with the library's reader.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -23,10 +24,10 @@ use super::pages::Checked;
 use super::runs::Runs;
 use crate::cells::NO_TEXT;
 
-/// Whole numbers are spelled here if each occurs so often at least.
+/// Integer columns are read here only if each value occurs at least this often on average.
 const OFTEN: u64 = 16;
 
-/// Whether a column that would become this type is read here.
+/// Whether a column with this target type is read here.
 pub(super) fn are_read(chunk: &ColumnChunkMetaData, checked: &Checked, becomes: &DataType) -> bool {
     let Some(values) = checked.coded else { return false };
     let column = chunk.column_descr();
@@ -40,30 +41,30 @@ pub(super) fn are_read(chunk: &ColumnChunkMetaData, checked: &Checked, becomes: 
     kind && column.max_rep_level() == 0 && column.max_def_level() <= 1
 }
 
-/// The numbers of a column's values in a row group.
+/// Reader for the codes of a column in a row group.
 pub(super) struct Keys {
     pages: SerializedPageReader<File>,
-    /// How large the largest page is, if they come as Zstandard left them.
+    /// Size of the largest page, if the pages are decompressed here with Zstandard.
     packed: Option<usize>,
-    /// The values.
+    /// Text of each dictionary entry.
     texts: StringArray,
-    /// Whether there may be nulls.
+    /// Whether the column may contain nulls.
     optional: bool,
-    page: Option<Open>,
+    page: Option<OpenPage>,
 }
 
-/// A page that is being read.
-struct Open {
+/// The current data page.
+struct OpenPage {
     bytes: Bytes,
-    /// 1 for every record that has a value, unless all have one.
+    /// Definition levels: 1 for every record with a value. `None` if no record is null.
     levels: Option<Runs>,
     keys: Runs,
-    /// Records to come.
+    /// Records not yet read.
     left: usize,
 }
 
 thread_local! {
-    /// Room for unpacking that is used again.
+    /// Decompression context, reused by the thread.
     static UNPACK: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
@@ -81,13 +82,15 @@ impl Keys {
         let mut packed = None;
         let mut own = chunk.clone();
         if let Compression::ZSTD(_) = chunk.compression() {
-            // The library would make room for packing and unpacking anew for every column of every row group.
+            // The library would allocate a compression and a decompression context for every column
+            // chunk.
             packed = Some(usize::try_from(checked.largest).map_err(|_| unfit())?);
             own = own.into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
         }
         let pages = contained(|| SerializedPageReader::new(file, &own, records, None))??;
         let optional = chunk.column_descr().max_def_level() > 0;
-        let mut keys = Keys { pages, packed, texts: StringArray::new_null(0), optional, page: None };
+        let mut keys =
+            Keys { pages, packed, texts: StringArray::new_null(0), optional, page: None };
         let page = keys.next_page()?;
         let plain = matches!(page.encoding(), Encoding::PLAIN | Encoding::PLAIN_DICTIONARY);
         if !page.is_dictionary_page() || !plain {
@@ -99,25 +102,32 @@ impl Keys {
         Ok(keys)
     }
 
-    /// The values.
+    /// Text of each dictionary entry.
     pub(super) fn texts(&self) -> &StringArray {
         &self.texts
     }
 
     fn next_page(&mut self) -> Result<Page, Damage> {
         let page = contained(|| self.pages.get_next_page())??;
-        page.ok_or_else(|| Damage::new("a column does not have as many values as there are records"))
+        page.ok_or_else(|| {
+            Damage::new("a column does not have as many values as there are records")
+        })
     }
 
-    /// The bytes of a page.
+    /// Returns the decompressed bytes of a page.
     fn unpacked(&self, page: &Page) -> Result<Bytes, Damage> {
         let (plain, packed) = match page {
-            Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, is_compressed, .. } => {
-                (def_levels_byte_len.checked_add(*rep_levels_byte_len).ok_or_else(unfit)?, *is_compressed)
-            }
+            Page::DataPageV2 {
+                def_levels_byte_len, rep_levels_byte_len, is_compressed, ..
+            } => (
+                def_levels_byte_len.checked_add(*rep_levels_byte_len).ok_or_else(unfit)?,
+                *is_compressed,
+            ),
             _ => (0, true),
         };
-        let Some(largest) = self.packed.filter(|_| packed) else { return Ok(page.buffer().clone()) };
+        let Some(largest) = self.packed.filter(|_| packed) else {
+            return Ok(page.buffer().clone());
+        };
         let (plain, packed) = page.buffer().split_at_checked(plain as usize).ok_or_else(unfit)?;
         let mut bytes = Vec::with_capacity(largest.max(plain.len()));
         bytes.extend_from_slice(plain);
@@ -135,7 +145,7 @@ impl Keys {
         Ok(bytes.into())
     }
 
-    /// For each of the next records the number of its value, or [`NO_TEXT`].
+    /// Codes of the next records, with [`NO_TEXT`] for nulls.
     pub(super) fn read(&mut self, records: usize) -> Result<Vec<u32>, Damage> {
         let mut all = vec![0; records];
         let mut rest = &mut all[..];
@@ -144,7 +154,7 @@ impl Keys {
                 Some(page) => page,
                 None => {
                     let page = self.next_page()?;
-                    Open::new(&page, self.unpacked(&page)?, self.optional).ok_or_else(unfit)?
+                    OpenPage::new(&page, self.unpacked(&page)?, self.optional).ok_or_else(unfit)?
                 }
             };
             let (own, after) = rest.split_at_mut(page.left.min(rest.len()));
@@ -156,13 +166,13 @@ impl Keys {
     }
 }
 
-impl Open {
-    fn new(page: &Page, own: Bytes, optional: bool) -> Option<Open> {
+impl OpenPage {
+    fn new(page: &Page, own: Bytes, optional: bool) -> Option<OpenPage> {
         if !matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) {
             return None;
         }
         let bytes: &[u8] = &own;
-        // Where the levels begin and end.
+        // Range of the definition levels.
         let (start, end) = match page {
             Page::DictionaryPage { .. } => return None,
             Page::DataPage { .. } if !optional => (0, 0),
@@ -170,24 +180,24 @@ impl Open {
                 let length = u32::from_le_bytes(*bytes.first_chunk()?);
                 (4, usize::try_from(length).ok()?.checked_add(4)?)
             }
-            Page::DataPageV2 { def_levels_byte_len: levels, rep_levels_byte_len: before, .. } => {
-                (*before as usize, (*before as usize).checked_add(*levels as usize)?)
-            }
+            Page::DataPageV2 {
+                def_levels_byte_len: levels, rep_levels_byte_len: before, ..
+            } => (*before as usize, (*before as usize).checked_add(*levels as usize)?),
         };
         let left = page.num_values() as usize;
         let mut levels = if optional { Some(Runs::new(1, start, end, bytes)?) } else { None };
         if levels.as_mut().is_some_and(|levels| levels.is_one(bytes, left) == Some(1)) {
             levels = None;
         }
-        // A page of nulls alone need not have any numbers.
+        // A page with only nulls may have no codes.
         let keys = match bytes.get(end..)?.first() {
             Some(&width) => Runs::new(u32::from(width), end + 1, bytes.len(), bytes)?,
             None => Runs::new(0, end, end, bytes)?,
         };
-        Some(Open { levels, keys, left, bytes: own })
+        Some(OpenPage { levels, keys, left, bytes: own })
     }
 
-    /// The next numbers, all of which must be less than this.
+    /// Reads the next codes. Each must be less than `values`.
     fn fill(&mut self, out: &mut [u32], values: usize) -> Option<()> {
         let bytes: &[u8] = &self.bytes;
         self.left -= out.len();
@@ -206,13 +216,17 @@ impl Open {
         self.keys.fill(bytes, &mut own)?;
         let mut own = own.into_iter();
         for level in out {
-            *level = if *level == 1 { own.next().filter(|key| (*key as usize) < values)? } else { NO_TEXT };
+            *level = if *level == 1 {
+                own.next().filter(|key| (*key as usize) < values)?
+            } else {
+                NO_TEXT
+            };
         }
         Some(())
     }
 }
 
-/// The values of a dictionary as text.
+/// Decodes a dictionary page and converts the values to text.
 fn values(bytes: &[u8], count: usize, kind: Type) -> Option<StringArray> {
     fn spelled<const N: usize>(
         bytes: &[u8],

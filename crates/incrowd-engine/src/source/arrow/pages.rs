@@ -1,5 +1,5 @@
-//! Parquet files: footer, column chunks and pages must lie within the file and be no larger than it allows, before anything is
-//! allocated for them.
+//! Checks of Parquet files. Footer, column chunks and pages must be within the file, and their
+//! stated sizes must be plausible for the size of the file. The checks precede all allocations.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,19 +14,24 @@ use super::Damage;
 use super::contain::contained;
 use super::thrift::{self, Compact};
 
-/// `PAR1` in front, the length of the footer and `PAR1` at the end.
+/// `PAR1` at the start; the footer length and `PAR1` at the end.
 const FRONT: u64 = 4;
 const BACK: u64 = 8;
-/// A page of any file may be as large as this, unpacked.
+/// Accepted size of a decompressed page in any file.
 const PAGE: u64 = 64 << 20;
-/// The pages of a large file may be this many times as large as the file.
+/// Accepted size of the decompressed pages of a large file, as a multiple of the file size.
 const PACKED: u64 = 8;
-/// A dictionary no longer than this needs no closer look.
+/// In files smaller than this, row groups that need more than [`LARGE`] bytes are read one at a
+/// time.
+const SMALL: u64 = 16 << 20;
+const LARGE: u64 = 8 << 20;
+/// The texts of a dictionary no longer than this are not measured.
 const SHORT: u64 = 2 << 10;
-/// The text of a batch takes about so much.
-const BATCH_TEXT: u64 = 64 << 20;
+/// Approximate size of the texts of a batch in bytes.
+pub(super) const BATCH_TEXT: u64 = 16 << 20;
 
-/// The footer of a file must be within it, and all lengths in the footer within the footer.
+/// Checks that the footer is within the file and that all lengths in the footer are within the
+/// footer.
 pub(super) fn check_footer<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
     let length = from.seek(SeekFrom::End(0))?;
     let end = length.checked_sub(BACK).filter(|end| *end >= FRONT);
@@ -52,7 +57,7 @@ pub(super) fn check_footer<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
     }
 }
 
-/// What the footer says of the columns must fit the file.
+/// Checks the column metadata of the footer against the size of the file.
 pub(super) fn check_chunks(metadata: &ParquetMetaData, length: u64) -> Result<(), Damage> {
     for group in metadata.row_groups() {
         let records = group.num_rows();
@@ -66,33 +71,36 @@ pub(super) fn check_chunks(metadata: &ParquetMetaData, length: u64) -> Result<()
             ) {
                 let codec = chunk.compression().to_string();
                 let codec = codec.split('(').next().unwrap_or_default();
-                return Err(Damage::unread(format!("is compressed with {codec}"))
-                    .help("incrowd reads Parquet compressed with Snappy or Zstandard, or not at all"));
+                return Err(Damage::unread(format!("is compressed with {codec}")).help(
+                    "incrowd reads Parquet compressed with Snappy or Zstandard, or not at all",
+                ));
             }
             if range(chunk).is_none_or(|(_, end)| end > length) {
                 return Err(Damage::new("it states a column that lies outside of the file"));
             }
             let flat = chunk.column_descr().max_rep_level() == 0;
             if chunk.num_values() < 0 || flat && chunk.num_values() != records {
-                return Err(Damage::new("a column does not have as many values as there are records"));
+                return Err(Damage::new(
+                    "a column does not have as many values as there are records",
+                ));
             }
         }
     }
     Ok(())
 }
 
-/// Where the pages of a column begin and end.
+/// Start and end offset of the pages of a column.
 fn range(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let start = u64::try_from(start).ok()?;
     Some((start, start.checked_add(u64::try_from(chunk.compressed_size()).ok()?)?))
 }
 
-/// What a page says of itself.
+/// Header of a page.
 #[derive(Debug, Default)]
 struct Page {
     dictionary: bool,
-    /// Whether it has numbers of values that are kept once, and levels in runs.
+    /// Whether the values are dictionary codes, and whether the levels are run-length encoded.
     coded: bool,
     levels: bool,
     unpacked: i64,
@@ -101,32 +109,53 @@ struct Page {
     header: u64,
 }
 
-/// The two names of numbers of values that are kept once, and that of levels in runs.
+/// The two identifiers of dictionary encoding, and the identifier of run-length encoding.
 const CODED: [i64; 2] = [2, 8];
 const RUNS: i64 = 3;
 
-/// How many records a batch may have so that its texts do not take too much room.
+/// Number of records per batch for which the texts fit into [`BATCH_TEXT`].
 pub(super) fn records_of_batch(room: &[u64], most: usize) -> usize {
     let room: u64 = room.iter().fold(0, |sum, room| sum.saturating_add(*room));
     usize::try_from(BATCH_TEXT / room.max(1)).unwrap_or(most).clamp(1, most)
 }
 
-/// What is known of the pages of a column.
+/// Checks the total size of the largest pages of all columns, because one page per column is
+/// decompressed at a time. Returns whether other threads must not read a row group at the same
+/// time.
+pub(super) fn check_together(columns: &[u64], length: u64) -> Result<bool, Damage> {
+    let all = columns.iter().fold(0u64, |sum, own| sum.saturating_add(*own));
+    if all > PAGE.max(length.saturating_mul(PACKED)) {
+        return Err(Damage::new(
+            "its pages unpack to much more than a file of its size should hold",
+        ));
+    }
+    Ok(length < SMALL && all > LARGE)
+}
+
+/// Properties of the pages of a column.
 #[derive(Debug)]
 pub(super) struct Checked {
-    /// How many values there are, if each of them is kept once and all pages have numbers of them.
+    /// Number of dictionary entries, if all data pages are dictionary-encoded.
     pub(super) coded: Option<u64>,
-    /// How large the largest page says it is.
+    /// Stated size of the largest page.
     pub(super) largest: u64,
-    /// How much room a value takes in the pages.
+    /// Size of the pages that are decompressed at the same time: the dictionary page and one data
+    /// page.
+    pub(super) unpacked: u64,
+    /// Size of a value in the pages.
     room: u64,
-    /// Whether there are values that are kept once and may be long.
+    /// Whether the dictionary may contain long texts.
     long: bool,
 }
 
 impl Checked {
-    /// How much room a record may take in a batch: a dictionary holds a long text once, a batch once for every record.
-    pub(super) fn room(&self, file: &Arc<File>, chunk: &ColumnChunkMetaData) -> Result<u64, Damage> {
+    /// Maximum size of a record in a batch. A dictionary stores a long text once, but a batch
+    /// stores it once per record.
+    pub(super) fn room(
+        &self,
+        file: &Arc<File>,
+        chunk: &ColumnChunkMetaData,
+    ) -> Result<u64, Damage> {
         Ok(if self.long { self.room.max(longest(file, chunk)?) } else { self.room })
     }
 }
@@ -143,13 +172,17 @@ pub(super) fn check_pages(
     let most = PAGE.max(length.saturating_mul(PACKED));
     let texts = matches!(chunk.column_type(), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
     let (mut values, mut room, mut largest, mut long) = (0, 0, 0, false);
-    // The values that are kept once must come first.
+    let (mut dictionary, mut data) = (0u64, 0);
+    // A dictionary page must be the first page.
     let (mut coded, mut first) = (None, true);
     while values < chunk.num_values() {
         let page = page_at(&mut from, at, end)?;
         let size = |stated: i64| u64::try_from(stated).ok();
         let (packed, unpacked) = size(page.packed).zip(size(page.unpacked)).ok_or_else(outside)?;
-        at = at.checked_add(page.header).and_then(|at| at.checked_add(packed)).ok_or_else(outside)?;
+        at = at
+            .checked_add(page.header)
+            .and_then(|at| at.checked_add(packed))
+            .ok_or_else(outside)?;
         if at > end || page.values < 0 {
             return Err(outside());
         }
@@ -167,18 +200,22 @@ pub(super) fn check_pages(
                 return Err(Damage::new("it states more values than their bytes can hold"));
             }
             long |= texts && unpacked > SHORT;
+            dictionary = dictionary.max(unpacked);
         } else {
             values += page.values;
+            data = data.max(unpacked);
             room = room.max(unpacked / page.values.max(1) as u64);
         }
     }
-    Ok(Checked { coded, largest, room, long })
+    Ok(Checked { coded, largest, unpacked: dictionary.saturating_add(data), room, long })
 }
 
-/// How long the longest text of a column's dictionary is.
+/// Length of the longest text in the dictionary of a column.
 fn longest(file: &Arc<File>, chunk: &ColumnChunkMetaData) -> Result<u64, Damage> {
     let values = usize::try_from(chunk.num_values()).unwrap_or(usize::MAX);
-    let page = contained(|| SerializedPageReader::new(file.clone(), chunk, values, None)?.get_next_page())??;
+    let page = contained(|| {
+        SerializedPageReader::new(file.clone(), chunk, values, None)?.get_next_page()
+    })??;
     let Some(page) = page else { return Ok(0) };
     let (mut rest, mut longest) = (page.buffer().as_ref(), 0);
     if chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY {
@@ -187,14 +224,16 @@ fn longest(file: &Arc<File>, chunk: &ColumnChunkMetaData) -> Result<u64, Damage>
     while let Some((length, texts)) = rest.split_first_chunk::<4>() {
         let length = u32::from_le_bytes(*length);
         longest = longest.max(u64::from(length));
-        rest = texts.get(length as usize..).ok_or_else(|| Damage::new("a dictionary ends within a text"))?;
+        rest = texts
+            .get(length as usize..)
+            .ok_or_else(|| Damage::new("a dictionary ends within a text"))?;
     }
     Ok(longest)
 }
 
-/// Reads the header of the page at a place.
+/// Reads the page header at an offset.
 fn page_at<R: Read + Seek>(from: &mut R, at: u64, end: u64) -> Result<Page, Damage> {
-    // A header may hold the least and the greatest value, and these may be long.
+    // A header may contain the minimum and the maximum, which may be long.
     for window in [1 << 8, 1 << 14, 1 << 20, 1 << 26] {
         let window = end.saturating_sub(at).min(window);
         let mut bytes = Vec::new();

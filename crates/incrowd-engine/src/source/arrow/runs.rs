@@ -1,6 +1,6 @@
-//! Numbers as Parquet keeps them: stretches of one number again and again, and stretches of numbers in as few bits as they need.
+//! Decoder for Parquet's hybrid of run-length encoding and bit packing.
 
-/// Numbers of so many bits between two places of some bytes, and how far they have been read.
+/// Reader for values of `width` bits in a range of bytes.
 #[derive(Debug)]
 pub(super) struct Runs {
     width: u32,
@@ -11,25 +11,25 @@ pub(super) struct Runs {
 
 #[derive(Debug)]
 enum Run {
-    /// The same number so many times.
+    /// Remaining repetitions of one value.
     Same { number: u32, left: u64 },
-    /// So many numbers, the first of which begins at this bit of the bytes.
+    /// Remaining bit-packed values. The next one starts at this bit of the bytes.
     Packed { bit: u64, left: u64 },
 }
 
 impl Runs {
-    /// `None` if there are no such bytes, or no such numbers.
+    /// Returns `None` if the range or the bit width is invalid.
     pub(super) fn new(width: u32, at: usize, end: usize, bytes: &[u8]) -> Option<Runs> {
         let there = at <= end && end <= bytes.len() && width <= u32::BITS;
         there.then_some(Runs { width, at, end, run: Run::Same { number: 0, left: 0 } })
     }
 
-    /// The highest number there can be.
+    /// Largest value with this bit width.
     pub(super) fn highest(&self) -> u32 {
         u32::MAX.unbounded_shr(u32::BITS - self.width)
     }
 
-    /// The next numbers; `None` if there are not so many.
+    /// Reads the next values. Returns `None` if there are too few.
     pub(super) fn fill(&mut self, bytes: &[u8], mut out: &mut [u32]) -> Option<()> {
         while !out.is_empty() {
             let taken = match &mut self.run {
@@ -60,7 +60,7 @@ impl Runs {
         Some(())
     }
 
-    /// Whether the first run is one number so many times at least, and which.
+    /// Returns the value of the first run if it repeats one value at least `times` times.
     pub(super) fn is_one(&mut self, bytes: &[u8], times: usize) -> Option<u32> {
         if let Run::Same { left: 0, .. } = self.run {
             self.begin(bytes)?;
@@ -71,7 +71,7 @@ impl Runs {
         }
     }
 
-    /// Begins the next run.
+    /// Reads the header of the next run.
     fn begin(&mut self, bytes: &[u8]) -> Option<()> {
         let mut header = 0u64;
         for shift in (0..).step_by(7) {
@@ -81,7 +81,7 @@ impl Runs {
             if byte < 0x80 {
                 break;
             }
-            // More would not fit into 32 bits, and none has more.
+            // The header is a varint of at most 32 bits.
             if shift >= 28 {
                 return None;
             }
@@ -89,9 +89,10 @@ impl Runs {
         let own = self.at..self.end;
         self.run = if header & 1 == 1 {
             let bit = self.at as u64 * 8;
-            // Groups of eight; the last may end early.
+            // Bit-packed values come in groups of eight. The last group may be truncated.
             let groups = header >> 1;
-            self.at = self.end.min(self.at.saturating_add((groups * u64::from(self.width)) as usize));
+            self.at =
+                self.end.min(self.at.saturating_add((groups * u64::from(self.width)) as usize));
             Run::Packed { bit, left: groups * 8 }
         } else {
             let length = self.width.div_ceil(8) as usize;
@@ -107,9 +108,10 @@ impl Runs {
     }
 }
 
-/// Numbers of so many bits, from a bit on; all of them lie within the bytes.
+/// Unpacks values of `width` bits, starting at a bit. All of them must be within the bytes.
 fn unpack(bytes: &[u8], mut bit: u64, width: u32, mut out: &mut [u32]) {
     let one = |bit: u64| -> u32 {
+        // A value of up to 32 bits that starts within the first byte is always within eight bytes.
         let rest = bytes.get((bit / 8) as usize..).unwrap_or_default();
         let eight = rest.first_chunk().copied().unwrap_or_else(|| {
             let mut eight = [0; 8];
@@ -118,7 +120,8 @@ fn unpack(bytes: &[u8], mut bit: u64, width: u32, mut out: &mut [u32]) {
         });
         (u64::from_le_bytes(eight) >> (bit % 8)) as u32 & u32::MAX.unbounded_shr(u32::BITS - width)
     };
-    // Somebody may have stopped within a group.
+    // An earlier call may have stopped within a group of eight. Unpack single values up to the next
+    // byte boundary.
     while !bit.is_multiple_of(8) && !out.is_empty() {
         out[0] = one(bit);
         bit += u64::from(width);
@@ -151,15 +154,19 @@ fn unpack(bytes: &[u8], mut bit: u64, width: u32, mut out: &mut [u32]) {
     }
 }
 
-/// Bytes that are looked at for eight numbers.
+/// Bytes loaded for eight values.
 const WINDOW: usize = 16;
 
-/// Numbers of `W` bits, eight at a time as long as there are enough bytes; how many.
+/// Unpacks values of `W` bits, eight at a time while enough bytes remain. Returns the number of
+/// values.
 fn eights<const W: usize>(bytes: &[u8], out: &mut [u32]) -> usize {
     let mut done = 0;
     for (group, eight) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        let Some(window) = bytes.get(group * W..).and_then(<[u8]>::first_chunk::<WINDOW>) else { break };
-        // Four of them lie within eight bytes.
+        let Some(window) = bytes.get(group * W..).and_then(<[u8]>::first_chunk::<WINDOW>) else {
+            break;
+        };
+        // Four values of `W` bits fit into eight bytes. The second four start at bit `4 * W`, which
+        // is not a byte boundary if `W` is odd.
         let [front, back] = [0, W / 2].map(|at| {
             let mut own = [0; 8];
             own.copy_from_slice(&window[at..at + 8]);
@@ -180,10 +187,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same number so many times, or numbers one after another.
+    /// A run of one value with its length, or a list of values to pack.
     type Written = Result<(u32, usize), Vec<u32>>;
 
-    /// The obvious way to write a run, bit by bit.
+    /// Reference implementation of the encoder. It writes single bits.
     fn write(run: &Written, width: u32, to: &mut Vec<u8>) -> Vec<u32> {
         let mut header = |mut number: usize| {
             while number >= 0x80 {
@@ -203,11 +210,14 @@ mod tests {
                 header(groups << 1 | 1);
                 let mut numbers = numbers.clone();
                 numbers.resize(groups * 8, 0);
-                let bits: Vec<bool> =
-                    numbers.iter().flat_map(|n| (0..width).map(move |bit| n >> bit & 1 == 1)).collect();
+                let bits: Vec<bool> = numbers
+                    .iter()
+                    .flat_map(|n| (0..width).map(move |bit| n >> bit & 1 == 1))
+                    .collect();
                 to.extend(
-                    bits.chunks(8)
-                        .map(|byte| byte.iter().rev().fold(0, |all, bit| all << 1 | u8::from(*bit))),
+                    bits.chunks(8).map(|byte| {
+                        byte.iter().rev().fold(0, |all, bit| all << 1 | u8::from(*bit))
+                    }),
                 );
                 numbers
             }
@@ -216,7 +226,8 @@ mod tests {
 
     fn cases() -> impl Strategy<Value = (u32, Vec<Written>)> {
         (0..=u32::BITS).prop_flat_map(|width| {
-            let number = any::<u32>().prop_map(move |n| n & u32::MAX.unbounded_shr(u32::BITS - width));
+            let number =
+                any::<u32>().prop_map(move |n| n & u32::MAX.unbounded_shr(u32::BITS - width));
             let run = prop_oneof![
                 (number.clone(), 0usize..300).prop_map(Ok),
                 prop::collection::vec(number, 0..300).prop_map(Err),

@@ -1,7 +1,8 @@
-//! Typed values as text, for the types that tables about people have.
+//! Converts typed values to text, for the types that occur in tables about people.
 //!
-//! Arrow has a crate that casts anything to anything. Half of the time it takes to build this project went into it, for
-//! conversions nobody asks for, so these few are ours. Their twin is that crate: the tests compare the two.
+//! The crate `arrow-cast` converts between all types, but accounted for half of the build time of
+//! this project. The few conversions needed here are therefore implemented directly. The tests
+//! compare them with `arrow-cast`.
 
 use std::fmt::Write;
 
@@ -18,8 +19,8 @@ use incrowd_core::cell::set_label;
 
 use crate::cells::NO_TEXT;
 
-/// A column as text; `None` for a type that is not read, or for a value that has no text (bytes that are none, a day
-/// outside of the calendar).
+/// Converts a column to text. Returns `None` for an unsupported type, or if a value has no text
+/// (invalid UTF-8, or a day outside the calendar).
 pub(super) fn text(array: &dyn Array) -> Option<StringArray> {
     use DataType::*;
     match array.data_type() {
@@ -30,9 +31,9 @@ pub(super) fn text(array: &dyn Array) -> Option<StringArray> {
         Binary => bytes(array.as_binary::<i32>()),
         LargeBinary => bytes(array.as_binary::<i64>()),
         BinaryView => bytes(array.as_binary_view()),
-        Boolean => {
-            spelled(array.as_boolean(), |out, value| out.write_str(if value { "true" } else { "false" }))
-        }
+        Boolean => spelled(array.as_boolean(), |out, value| {
+            out.write_str(if value { "true" } else { "false" })
+        }),
         Int8 => numbers::<Int8Type>(array),
         Int16 => numbers::<Int16Type>(array),
         Int32 => numbers::<Int32Type>(array),
@@ -57,13 +58,15 @@ pub(super) fn text(array: &dyn Array) -> Option<StringArray> {
             write!(out, "{day:?}")
         }),
         Date64 => moments::<Date64Type, _>(array, temporal::date64_to_datetime, ""),
-        Time32(TimeUnit::Second) => moments::<Time32SecondType, _>(array, temporal::time32s_to_time, ""),
+        Time32(TimeUnit::Second) => {
+            moments::<Time32SecondType, _>(array, temporal::time32s_to_time, "")
+        }
         Time32(_) => moments::<Time32MillisecondType, _>(array, temporal::time32ms_to_time, ""),
         Time64(TimeUnit::Microsecond) => {
             moments::<Time64MicrosecondType, _>(array, temporal::time64us_to_time, "")
         }
         Time64(_) => moments::<Time64NanosecondType, _>(array, temporal::time64ns_to_time, ""),
-        // A moment in a named time zone is shown in universal time, which needs no list of zones.
+        // A timestamp with a time zone is written in UTC, which requires no time zone database.
         Timestamp(unit, zone) => timestamps(array, *unit, if zone.is_some() { "Z" } else { "" }),
         Duration(unit) => durations(array, *unit),
         Dictionary(_, _) => {
@@ -87,7 +90,7 @@ pub(super) fn text(array: &dyn Array) -> Option<StringArray> {
     }
 }
 
-/// Whole numbers; `None` for other types, and for numbers that may be too large.
+/// Converts integers to `i64`. Returns `None` for other types, and for unsigned 64-bit integers.
 pub(super) fn whole(array: &dyn Array) -> Option<ScalarBuffer<i64>> {
     fn widened<T: ArrowPrimitiveType<Native: Into<i64>>>(array: &dyn Array) -> ScalarBuffer<i64> {
         array.as_primitive::<T>().values().iter().map(|&value| value.into()).collect()
@@ -105,7 +108,8 @@ pub(super) fn whole(array: &dyn Array) -> Option<ScalarBuffer<i64>> {
     }
 }
 
-/// Whole numbers as numbers of texts: each is spelled once. `None` for other types, and where nearly every number is another.
+/// Dictionary-encodes integers, so that each distinct integer is formatted once. Returns `None` for
+/// other types, and if nearly all integers are distinct.
 pub(super) fn counted(array: &dyn Array) -> Option<(Vec<u32>, StringArray)> {
     use DataType::*;
     match array.data_type() {
@@ -148,7 +152,7 @@ fn numbered<T: ArrowPrimitiveType<Native: Copy + Eq + std::hash::Hash + std::fmt
     Some((codes, texts.finish()))
 }
 
-/// Whether values of a type are read.
+/// Whether a type is supported.
 pub(super) fn is_read(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {
@@ -161,11 +165,14 @@ pub(super) fn is_read(data_type: &DataType) -> bool {
     }
 }
 
-/// How much room the text of a record takes at most beyond what is there already; 0 if it can be told to be little.
+/// Upper bound for the memory in bytes that the text of a record needs in addition to the array.
+/// Returns 0 if it is known to be small.
 pub(super) fn room(array: &dyn Array) -> u64 {
     use DataType::*;
     let longest = |values: &dyn Array| match text(values) {
-        Some(texts) => (0..texts.len()).map(|i| texts.value_length(i) as u64).max().unwrap_or(0) + OFFSET,
+        Some(texts) => {
+            (0..texts.len()).map(|i| texts.value_length(i) as u64).max().unwrap_or(0) + OFFSET
+        }
         None => OFFSET,
     };
     match array.data_type() {
@@ -182,17 +189,23 @@ pub(super) fn room(array: &dyn Array) -> u64 {
     }
 }
 
-/// What a text takes beside its bytes.
+/// Memory for each text of a dictionary. Returns `None` for other types.
+pub(super) fn lengths(array: &arrow_array::ArrayRef) -> Option<Vec<u64>> {
+    let texts = text(array.as_any_dictionary_opt()?.values())?;
+    Some((0..texts.len()).map(|i| texts.value_length(i) as u64 + OFFSET).collect())
+}
+
+/// Bytes of memory per text in addition to its characters.
 const OFFSET: u64 = 8;
 
-/// The room of the longest list.
+/// Memory for the longest list.
 fn items<O: OffsetSizeTrait>(array: &dyn Array) -> u64 {
     let lists = array.as_list::<O>();
     let longest = lists.value_offsets().windows(2).map(|w| (w[1] - w[0]).as_usize() as u64).max();
     longest.unwrap_or(0).saturating_mul(room(lists.values()))
 }
 
-/// Every value as `spell` writes it.
+/// Formats every value with `spell`.
 fn spelled<A: ArrayAccessor>(
     array: A,
     spell: impl Fn(&mut StringBuilder, A::Item) -> std::fmt::Result,
@@ -203,7 +216,7 @@ fn spelled<A: ArrayAccessor>(
             out.append_null();
         } else {
             spell(&mut out, array.value(i)).ok()?;
-            // What was written so far becomes the value.
+            // `append_value` completes the value from the text written so far.
             out.append_value("");
         }
     }
@@ -211,10 +224,14 @@ fn spelled<A: ArrayAccessor>(
 }
 
 fn bytes<'a>(array: impl ArrayAccessor<Item = &'a [u8]>) -> Option<StringArray> {
-    spelled(array, |out, value| out.write_str(std::str::from_utf8(value).map_err(|_| std::fmt::Error)?))
+    spelled(array, |out, value| {
+        out.write_str(std::str::from_utf8(value).map_err(|_| std::fmt::Error)?)
+    })
 }
 
-fn numbers<T: ArrowPrimitiveType<Native: std::fmt::Display>>(array: &dyn Array) -> Option<StringArray> {
+fn numbers<T: ArrowPrimitiveType<Native: std::fmt::Display>>(
+    array: &dyn Array,
+) -> Option<StringArray> {
     spelled(array.as_primitive::<T>(), |out, value| write!(out, "{value}"))
 }
 
@@ -224,7 +241,7 @@ fn decimals<T: DecimalType>(array: &dyn Array, precision: u8, scale: i8) -> Opti
     })
 }
 
-/// Points of time or of the day; the calendar prints what it debugs as ISO 8601.
+/// Dates, times and timestamps. The `Debug` format of `chrono` is ISO 8601.
 fn moments<T: ArrowPrimitiveType, M: std::fmt::Debug>(
     array: &dyn Array,
     moment: impl Fn(T::Native) -> Option<M>,
@@ -238,7 +255,9 @@ fn moments<T: ArrowPrimitiveType, M: std::fmt::Debug>(
 fn timestamps(array: &dyn Array, unit: TimeUnit, suffix: &str) -> Option<StringArray> {
     use temporal::*;
     match unit {
-        TimeUnit::Second => moments::<TimestampSecondType, _>(array, timestamp_s_to_datetime, suffix),
+        TimeUnit::Second => {
+            moments::<TimestampSecondType, _>(array, timestamp_s_to_datetime, suffix)
+        }
         TimeUnit::Millisecond => {
             moments::<TimestampMillisecondType, _>(array, timestamp_ms_to_datetime, suffix)
         }
@@ -265,7 +284,7 @@ fn durations(array: &dyn Array, unit: TimeUnit) -> Option<StringArray> {
     }
 }
 
-/// Values by their place.
+/// Looks up values by index.
 fn picked(values: &StringArray, places: impl Iterator<Item = Option<usize>>) -> StringArray {
     places.map(|place| place.filter(|&at| values.is_valid(at)).map(|at| values.value(at))).collect()
 }
@@ -276,16 +295,18 @@ fn runs<T: RunEndIndexType>(array: &dyn Array) -> Option<StringArray> {
     Some(picked(&values, (0..array.len()).map(|i| Some(runs.get_physical_index(i)))))
 }
 
-/// `[a, b]`, with nothing where an element is missing. Lists of text are spelled as sets are, so that every list can be told back.
+/// Formats lists as `[a, b]`. A missing element is empty. Lists of text have the same format as
+/// sets, so that they can be parsed again.
 fn lists<O: OffsetSizeTrait>(array: &dyn Array) -> Option<StringArray> {
     let lists = array.as_list::<O>();
     let offsets = lists.value_offsets();
-    // A slice of lists still has the elements of all.
+    // The child array of a sliced list array still contains all elements.
     let (first, end) = (offsets[0].as_usize(), offsets[offsets.len() - 1].as_usize());
     let elements = text(&lists.values().slice(first, end - first))?;
     let is_text = lists.value_type().is_string();
     let list = |i: usize| {
-        let elements: Vec<&str> = (offsets[i].as_usize() - first..offsets[i + 1].as_usize() - first)
+        let elements: Vec<&str> = (offsets[i].as_usize() - first
+            ..offsets[i + 1].as_usize() - first)
             .map(|at| if elements.is_valid(at) { elements.value(at) } else { "" })
             .collect();
         if is_text { set_label(&elements) } else { format!("[{}]", elements.join(", ")) }
@@ -304,10 +325,12 @@ mod tests {
 
     use super::*;
 
-    /// What the crate for all casts makes of an array; moments in a zone go through universal time there too.
+    /// The result of `arrow-cast`. Timestamps with a time zone are first converted to UTC.
     fn twin(array: &ArrayRef) -> Option<StringArray> {
         let strict = arrow_cast::CastOptions { safe: false, ..Default::default() };
-        let cast = |array: &ArrayRef, to: &DataType| arrow_cast::cast_with_options(array, to, &strict).ok();
+        let cast = |array: &ArrayRef, to: &DataType| {
+            arrow_cast::cast_with_options(array, to, &strict).ok()
+        };
         let universal = match array.data_type() {
             DataType::Timestamp(unit, Some(_)) => {
                 cast(array, &DataType::Timestamp(*unit, Some("+00:00".into())))?
@@ -320,7 +343,7 @@ mod tests {
     fn agree(array: impl Array + 'static) {
         let array: ArrayRef = Arc::new(array);
         assert_eq!(text(&array), twin(&array), "{}", array.data_type());
-        // A slice does not begin where its buffers begin.
+        // A slice starts at an offset within its buffers.
         let slice = array.slice(array.len() / 3, array.len() - array.len() / 3);
         assert_eq!(text(&slice), twin(&slice), "a slice of {}", array.data_type());
     }

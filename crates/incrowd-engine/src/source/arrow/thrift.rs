@@ -1,12 +1,12 @@
-//! Walking through Thrift's compact protocol, in which Parquet writes its footer and the headers of its pages. Nothing is kept;
-//! what matters is that no length that is stated is longer than what is there.
+//! Parser for Thrift's compact protocol, which Parquet uses for its footer and page headers. It
+//! stores nothing. It checks that every stated length is within the available bytes.
 
-/// Structures within structures; deeper ones are damage.
+/// Maximum depth of nested structures.
 const DEEPEST: u32 = 64;
 
 const STRUCT: u8 = 12;
 
-/// Bytes, and how far they have been read.
+/// Reader with a position in the bytes.
 #[derive(Debug)]
 pub(super) struct Compact<'a> {
     bytes: &'a [u8],
@@ -18,7 +18,7 @@ impl<'a> Compact<'a> {
         Compact { bytes, at: 0 }
     }
 
-    /// How many bytes have been read.
+    /// Number of bytes read.
     pub(super) fn read(&self) -> usize {
         self.at
     }
@@ -46,13 +46,14 @@ impl<'a> Compact<'a> {
         None
     }
 
-    /// A signed number.
+    /// Reads a zigzag-encoded signed integer.
     pub(super) fn number(&mut self) -> Option<i64> {
         let n = self.varint()?;
         Some((n >> 1) as i64 ^ -((n & 1) as i64))
     }
 
-    /// Goes through a structure; `each` gets the number and the type of every field and says whether it has read it.
+    /// Reads a structure. `each` receives the identifier and the type of every field, and returns
+    /// whether it consumed the value.
     pub(super) fn structure(
         &mut self,
         depth: u32,
@@ -72,7 +73,7 @@ impl<'a> Compact<'a> {
                 delta => field + i64::from(delta),
             };
             let kind = header & 0x0f;
-            // The two kinds of booleans are the value.
+            // A boolean field has no value bytes, because its type (1 or 2) is the value.
             if !each(self, field, kind)? && kind > 2 {
                 self.skip(kind, depth)?;
             }
@@ -107,7 +108,7 @@ impl<'a> Compact<'a> {
     }
 
     fn items(&mut self, size: u64, kinds: &[u8], depth: u32) -> Option<()> {
-        // Every item takes a byte at least.
+        // Every item takes at least one byte.
         if size > (self.bytes.len() - self.at) as u64 || depth > DEEPEST {
             return None;
         }
@@ -120,7 +121,7 @@ impl<'a> Compact<'a> {
     }
 }
 
-/// Whether the bytes are one structure in which every length fits.
+/// Whether the bytes are one structure and every length is valid.
 pub(super) fn is_sound(bytes: &[u8]) -> bool {
     Compact::new(bytes).structure(0, &mut |_, _, _| Some(false)).is_some()
 }
@@ -131,7 +132,8 @@ mod tests {
 
     #[test]
     fn stated_lengths_must_fit() {
-        // Field 1: the number -1; field 2: the text `ab`; field 3: a list of three booleans; a stop.
+        // Field 1: the integer -1; field 2: the text `ab`; field 3: a list of three booleans; a
+        // stop.
         let sound = [0x15, 0x01, 0x18, 0x02, b'a', b'b', 0x19, 0x31, 1, 2, 1, 0x00];
         assert!(is_sound(&sound));
         for end in 0..sound.len() {

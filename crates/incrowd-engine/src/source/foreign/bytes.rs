@@ -1,12 +1,12 @@
-//! Bytes from the front, none of them twice and none beyond the end.
+//! Bounds-checked reader. It consumes the bytes of a file from the front.
 
 use super::Damage;
 
-/// What is left of a file.
+/// The bytes not yet read.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a> {
     rest: &'a [u8],
-    /// Whether the higher byte of a number comes first.
+    /// Whether integers are big-endian.
     pub(super) big: bool,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Bytes<'a> {
         self.array().map(f32::from_le_bytes)
     }
 
-    /// A length or a count, which cannot be more than there are bytes left.
+    /// Reads a length or a count. It must not exceed the number of bytes left.
     pub(super) fn count(&mut self) -> Result<usize, Damage> {
         let count = self.i32()?;
         usize::try_from(count)
@@ -70,17 +70,27 @@ impl<'a> Bytes<'a> {
             .ok_or_else(|| "it ends too early".into())
     }
 
-    /// What must come next.
+    pub(super) fn starts_with(&self, text: &[u8]) -> bool {
+        self.rest.starts_with(text)
+    }
+
+    /// Reads the given bytes, or fails if other bytes follow.
     pub(super) fn expect(&mut self, text: &[u8]) -> Result<(), Damage> {
-        if self.take(text.len())? == text { Ok(()) } else { Err("its parts do not fit together".into()) }
+        if self.take(text.len())? == text {
+            Ok(())
+        } else {
+            Err("its parts do not fit together".into())
+        }
     }
 }
 
-/// A text up to its end or the first zero; what is not UTF-8 is Windows-1252.
+/// Decodes a text up to the first zero byte. Bytes that are not UTF-8 are decoded as Windows-1252.
 pub(super) fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     match std::str::from_utf8(&bytes[..end]) {
         Ok(text) => text.to_owned(),
-        Err(_) => encoding_rs::WINDOWS_1252.decode_without_bom_handling(&bytes[..end]).0.into_owned(),
+        Err(_) => {
+            encoding_rs::WINDOWS_1252.decode_without_bom_handling(&bytes[..end]).0.into_owned()
+        }
     }
 }

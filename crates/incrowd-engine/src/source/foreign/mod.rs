@@ -1,10 +1,13 @@
-//! Files of other programs: Excel, Stata, SPSS and SAS are read into memory as a table; what else is known by its first bytes gets a
-//! hint what converts it.
+//! Files of other programs. Excel, Stata, SPSS and SAS files are read into memory. For other known
+//! formats, the error suggests a conversion.
 //!
-//! Whatever a file states is held against what it has before anything is allocated: these readers take memory in proportion to
-//! the file.
+//! Every length and count in a file is compared with the size of the file before memory is
+//! allocated. The table is stored by column with dictionary-encoded texts, within a
+//! [budget](budget) that depends on the size of the file.
 
+mod budget;
 mod bytes;
+mod columns;
 #[cfg(feature = "formats")]
 mod excel;
 mod sas;
@@ -16,13 +19,15 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use arrow_schema::{Field, Schema};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema};
 use incrowd_core::{Error, Result};
 
 use super::{Batches, unreadable};
+use budget::Budget;
+use columns::Cells;
 
-/// A program whose files are read.
+/// A program whose files are supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Foreign {
     Excel,
@@ -31,10 +36,14 @@ pub(super) enum Foreign {
     Sas,
 }
 
-/// The first bytes of files that are not read, with what they are and what converts them.
+/// Signatures of unsupported files, with a description and advice on the conversion.
 const KNOWN: &[(&[u8], &str, &str)] = &[
     (&[0xd0, 0xcf, 0x11, 0xe0], "an old Excel or Word file", "save it as .xlsx or .csv"),
-    (b"HEADER RECORD", "a SAS transport file", "in R: arrow::write_parquet(haven::read_xpt(f), 'f.parquet')"),
+    (
+        b"HEADER RECORD",
+        "a SAS transport file",
+        "in R: arrow::write_parquet(haven::read_xpt(f), 'f.parquet')",
+    ),
     (
         b"SQLite format 3",
         "an SQLite database",
@@ -53,10 +62,11 @@ const KNOWN: &[(&[u8], &str, &str)] = &[
     (b"RDX", "an R file", "in R: write.csv(…, row.names = FALSE)"),
 ];
 
-/// How many first bytes tell.
+/// Number of bytes read to detect the format.
 const FIRST: u64 = 512;
 
-/// Which program a file is of, if it is one whose files are read. Other known files are refused with a hint.
+/// Detects a supported program from the first bytes of a file. Other known formats cause an error
+/// with advice.
 pub(super) fn sniff(path: &Path) -> Result<Option<Foreign>> {
     let mut first = Vec::new();
     let file = File::open(path).map_err(|e| unreadable(path, &e))?;
@@ -70,22 +80,30 @@ pub(super) fn sniff(path: &Path) -> Result<Option<Foreign>> {
     if first.starts_with(sas::MAGIC) {
         return Ok(Some(Foreign::Sas));
     }
-    let refuse =
-        |what: &str, help: &str| Err(Error::input(format!("`{}` is {what}", path.display())).help(help));
+    let refuse = |what: &str, help: &str| {
+        Err(Error::input(format!("`{}` is {what}", path.display())).help(help))
+    };
     if first.starts_with(b"PK\x03\x04") {
         let excel = path.extension().is_none_or(|ext| !ext.eq_ignore_ascii_case("zip"));
         return match excel {
             true => Ok(Some(Foreign::Excel)),
-            false => refuse("a zip archive", "unzip it first: unzip -p FILE | incrowd anonymize - …"),
+            false => {
+                refuse("a zip archive", "unzip it first: unzip -p FILE | incrowd anonymize - …")
+            }
         };
     }
     if first.get(8..12) == Some(b"DUCK") {
-        return refuse("a DuckDB database", "duckdb -csv FILE 'from TABLE' | incrowd anonymize - …");
+        return refuse(
+            "a DuckDB database",
+            "duckdb -csv FILE 'from TABLE' | incrowd anonymize - …",
+        );
     }
-    // A header of text may begin like anything.
+    // A text file may start with the same bytes as a signature. The signatures of binary files
+    // therefore only count if the file contains a control character.
     let binary = first.iter().any(|byte| *byte < b'\t');
     let is_known = |magic: &[u8]| {
-        let textual = [&b"<"[..], b"%PDF", b"HEADER RECORD"].iter().any(|begins| magic.starts_with(begins));
+        let textual =
+            [&b"<"[..], b"%PDF", b"HEADER RECORD"].iter().any(|begins| magic.starts_with(begins));
         (binary || textual) && first.starts_with(magic)
     };
     match KNOWN.iter().find(|(magic, ..)| is_known(magic)) {
@@ -94,42 +112,80 @@ pub(super) fn sniff(path: &Path) -> Result<Option<Foreign>> {
     }
 }
 
-/// The cells of a column.
-pub(super) enum Cells {
-    Text(Vec<Option<String>>),
-    Numbers(Vec<Option<f64>>),
-}
-
 /// A table in memory.
 #[derive(Default)]
-pub(super) struct Table {
-    pub(super) columns: Vec<(String, Cells)>,
+struct Table {
+    columns: Vec<(String, Cells)>,
 }
 
-/// What is wrong with a file, as it follows its name.
-pub(super) type Damage = String;
+/// Reason why a file is not read.
+#[derive(Debug)]
+enum Damage {
+    /// The file is damaged. The text follows the file name and never contains a cell.
+    Broken(String),
+    /// The table would exceed this memory limit in bytes.
+    TooLarge(u64),
+    /// The file is valid but rejected for another reason.
+    Refused(Box<Error>),
+}
+
+impl From<String> for Damage {
+    fn from(what: String) -> Damage {
+        Damage::Broken(what)
+    }
+}
+
+impl From<&str> for Damage {
+    fn from(what: &str) -> Damage {
+        Damage::Broken(what.to_owned())
+    }
+}
+
+impl Damage {
+    fn explain(self, path: &Path, kind: &str) -> Error {
+        let file = path.display();
+        match self {
+            Damage::Refused(error) => *error,
+            Damage::Broken(what) => {
+                Error::input(format!("`{file}` is truncated or damaged, or no {kind} file: {what}"))
+            }
+            Damage::TooLarge(limit) => {
+                Error::input(format!("the table in `{file}` takes more than {} MiB of memory", limit >> 20)).help(
+                    format!("files of {kind} are read whole, within a limit that grows with its size; export the table as CSV or Parquet"),
+                )
+            }
+        }
+    }
+}
 
 /// Reads a file of another program.
 pub(super) fn read(path: &Path, foreign: Foreign, sheet: Option<&str>) -> Result<Batches> {
     let bytes = std::fs::read(path).map_err(|e| unreadable(path, &e))?;
-    let table = match foreign {
+    let mut budget = Budget::of(bytes.len());
+    let (kind, table) = match foreign {
         #[cfg(feature = "formats")]
-        Foreign::Excel => excel::read(bytes, sheet, path)?,
+        Foreign::Excel => ("Excel", excel::read(&bytes, sheet, path, &mut budget)),
         #[cfg(not(feature = "formats"))]
         Foreign::Excel => {
             let _ = sheet;
             return Err(Error::input(format!("`{}` is an Excel file", path.display()))
                 .help("this build of incrowd does not read it; save it as .csv"));
         }
-        Foreign::Stata => stata::read(&bytes).map_err(|damage| damaged(path, "Stata", &damage))?,
-        Foreign::Spss => spss::read(&bytes).map_err(|damage| damaged(path, "SPSS", &damage))?,
-        Foreign::Sas => sas::read(&bytes).map_err(|damage| damaged(path, "SAS", &damage))?,
+        Foreign::Stata => ("Stata", stata::read(&bytes, &mut budget)),
+        Foreign::Spss => ("SPSS", spss::read(&bytes, &mut budget)),
+        Foreign::Sas => ("SAS", sas::read(&bytes, &mut budget)),
     };
+    let records = |table: Table| {
+        budget.take_records(table.columns.first().map_or(0, |(_, cells)| cells.len()))?;
+        Ok(table)
+    };
+    let table = table.and_then(records).map_err(|damage| damage.explain(path, kind))?;
+    drop(bytes);
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = table
         .columns
         .into_iter()
         .map(|(name, cells)| {
-            let array = array(cells);
+            let array = cells.array();
             (Field::new(name, array.data_type().clone(), true), array)
         })
         .unzip();
@@ -138,40 +194,20 @@ pub(super) fn read(path: &Path, foreign: Foreign, sheet: Option<&str>) -> Result
     }
     let schema = Arc::new(Schema::new(fields));
     let batch = RecordBatch::try_new(schema.clone(), arrays)
-        .map_err(|_| damaged(path, "such", "its columns are not of one length"))?;
+        .map_err(|_| Damage::from("its columns are not of one length").explain(path, kind))?;
     Batches::new(&path.display().to_string(), schema, vec![batch])
 }
 
-fn damaged(path: &Path, kind: &str, what: &str) -> Error {
-    Error::input(format!("`{}` is truncated or damaged, or no {kind} file: {what}", path.display()))
-}
-
-/// Whole numbers are whole numbers.
-fn array(cells: Cells) -> ArrayRef {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match cells {
-        Cells::Text(texts) => Arc::new(StringArray::from(texts)),
-        Cells::Numbers(numbers) => {
-            let whole = |x: &f64| x.fract() == 0.0 && x.abs() < EXACT;
-            match numbers.iter().flatten().all(whole) {
-                true => Arc::new(numbers.iter().map(|x| x.map(|x| x as i64)).collect::<Int64Array>()),
-                false => Arc::new(Float64Array::from(numbers)),
-            }
-        }
+/// The published type of a column. It does not depend on the width of the integers in memory.
+pub(super) fn published(own: DataType) -> DataType {
+    match own {
+        DataType::Dictionary(_, values) => *values,
+        DataType::Int8 | DataType::Int32 => DataType::Int64,
+        other => other,
     }
 }
 
-/// Labels in place of the codes they stand for, if every code that occurs has one.
-fn labelled(numbers: Vec<Option<f64>>, labels: &[(f64, String)]) -> Cells {
-    let label = |x: f64| labels.iter().find(|(code, _)| *code == x).map(|(_, label)| label);
-    let all = numbers.iter().flatten().all(|x| label(*x).is_some());
-    match all && numbers.iter().any(Option::is_some) {
-        true => Cells::Text(numbers.into_iter().map(|x| x.and_then(|x| label(x).cloned())).collect()),
-        false => Cells::Numbers(numbers),
-    }
-}
-
-/// Days since 1970-01-01 as a date.
+/// Formats days since 1970-01-01 as a date.
 fn date(days: f64) -> Option<String> {
     let known = days.is_finite() && days.abs() < 4_000_000.0;
     known.then(|| incrowd_core::number::date_of(days.floor() as i32).to_string())

@@ -1,32 +1,41 @@
-//! SPSS system files (.sav, .zsav), plain or compressed, with value labels, missing values and dates.
+//! SPSS system files (.sav, .zsav), uncompressed or compressed, with value labels, missing values
+//! and dates.
 
-use std::io::Read;
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::read::ZlibDecoder;
+use hashbrown::HashMap;
 
 use super::bytes::{Bytes, text};
-use super::{Cells, Damage, Table, date, labelled};
+use super::columns::{Cells, Labels, Numbers, Texts};
+use super::{Budget, Damage, Table};
 
-/// A variable; a text longer than eight bytes takes several places in a record.
+/// A variable. A record consists of segments of eight bytes. A text longer than eight bytes takes
+/// several segments.
 #[derive(Default)]
 struct Variable {
     short: String,
     name: String,
-    /// Bytes of a text; 0 for a number.
+    /// Bytes of a text, or 0 for a number.
     width: usize,
-    /// How many places of eight bytes it takes.
+    /// Number of segments.
     places: usize,
-    /// How numbers are shown.
+    /// Display format of numbers.
     format: u8,
     range: Option<(f64, f64)>,
     missing: Vec<f64>,
-    labels: Vec<(f64, String)>,
+    /// Index of its set of value labels. Variables may share a set.
+    labels: Option<usize>,
 }
 
 /// Seconds from 1582-10-14 to 1970-01-01.
 const EPOCH: f64 = 12_219_379_200.0;
-/// The formats of dates, and of dates with times of the day.
+/// Longest accepted name in bytes. SPSS allows 64.
+const LONGEST_NAME: usize = 256;
+/// Codes of date and datetime formats.
 const DATES: &[u8] = &[20, 22, 23, 24, 38, 39, 41];
 
-pub(super) fn read(bytes: &[u8]) -> Result<Table, Damage> {
+pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Table, Damage> {
     let mut at = Bytes::new(bytes, false);
     at.take(64)?;
     let layout = at.i32()?;
@@ -40,32 +49,30 @@ pub(super) fn read(bytes: &[u8]) -> Result<Table, Damage> {
         return Err("it is compressed in a way that is not read; save it without".into());
     }
     let mut variables: Vec<Variable> = Vec::new();
-    // For each place of a record the variable that begins there.
+    // For each segment of a record, the variable that starts there.
     let mut begins: Vec<Option<usize>> = Vec::new();
-    let mut pending: Vec<([u8; 8], String)> = Vec::new();
+    // Sets of value labels. A dictionary record with labels is followed by one with the variables
+    // that use them.
+    let mut sets: Vec<Labels<'_>> = Vec::new();
     loop {
         match at.i32()? {
             2 => dictionary(&mut at, &mut variables, &mut begins)?,
             3 => {
-                pending.clear();
+                let mut labels = Labels::default();
                 for _ in 0..at.count()? {
-                    let value: [u8; 8] = at.take(8)?.try_into().map_err(|_| "it ends too early")?;
+                    let number = at.f64()?;
                     let length = usize::from(at.byte()?);
-                    let label = text(at.take(length)?);
+                    labels.add(number, at.take(length)?.trim_ascii_end());
                     at.take((8 - (1 + length) % 8) % 8)?;
-                    pending.push((value, label));
                 }
+                sets.push(labels);
             }
             4 => {
                 for _ in 0..at.count()? {
                     let place = (at.i32()? as usize).wrapping_sub(1);
                     let Some(Some(variable)) = begins.get(place).copied() else { continue };
                     if variables[variable].width == 0 {
-                        let code = |value: &[u8; 8]| Bytes::new(value, at.big).f64();
-                        let labels = pending
-                            .iter()
-                            .map(|(value, label)| Ok((code(value)?, label.trim_end().to_owned())));
-                        variables[variable].labels = labels.collect::<Result<_, Damage>>()?;
+                        variables[variable].labels = sets.len().checked_sub(1);
                     }
                 }
             }
@@ -91,40 +98,67 @@ pub(super) fn read(bytes: &[u8]) -> Result<Table, Damage> {
     if variables.is_empty() || begins.is_empty() {
         return Err("it has no variables".into());
     }
-    let unpacked = if compression == 2 { blocks(at, bytes)? } else { Vec::new() };
-    let at = if compression == 2 { Bytes::new(&unpacked, at.big) } else { at };
-    records(at, compression > 0, bias, begins.len(), variables)
+    let big = at.big;
+    let data: Box<dyn BufRead + '_> = match compression {
+        2 => Box::new(BufReader::new(Blocks::new(at, bytes)?)),
+        _ => Box::new(at.take(at.left())?),
+    };
+    let places = Places { data, big, codes: (compression > 0).then_some(([0; 8], 8)), bias };
+    records(places, begins.len(), variables, &sets, budget)
 }
 
-/// The records of a .zsav file: blocks that zlib compressed, listed at the end of the file. Unpacked they are what a compressed .sav
-/// file has.
-fn blocks(mut at: Bytes<'_>, bytes: &[u8]) -> Result<Vec<u8>, Damage> {
-    let odd = || "its parts do not fit together";
-    let part = |from: u64, length: u64| {
-        let (from, length) = (usize::try_from(from).ok()?, usize::try_from(length).ok()?);
-        bytes.get(from..)?.get(..length)
-    };
-    let (_from, list, length) = (at.u64()?, at.u64()?, at.u64()?);
-    let mut list = Bytes::new(part(list, length).ok_or_else(odd)?, at.big);
-    list.take(16)?;
-    let _most = list.u32()?;
-    let mut unpacked = Vec::new();
-    // Blocks follow one another; none is unpacked twice.
-    let mut after = 0;
-    for _ in 0..list.u32()? {
-        let (_place, from) = (list.u64()?, list.u64()?);
-        let (size, length) = (u64::from(list.u32()?), u64::from(list.u32()?));
-        let packed = part(from, length).filter(|_| from >= after).ok_or_else(odd)?;
-        after = from + length;
-        let read = flate2::read::ZlibDecoder::new(packed).take(size).read_to_end(&mut unpacked);
-        if read.map_err(|_| "a compressed block is damaged")? as u64 != size {
-            return Err("a compressed block is damaged".into());
+/// Decompressing reader for the data of a .zsav file: zlib blocks, listed at the end of the file.
+/// The decompressed data have the layout of a compressed .sav file.
+struct Blocks<'a> {
+    /// Compressed bytes and decompressed size of each block.
+    blocks: std::vec::IntoIter<(&'a [u8], u64)>,
+    /// Decoder of the current block, and number of bytes it still has to return.
+    current: Option<(ZlibDecoder<&'a [u8]>, u64)>,
+}
+
+impl<'a> Blocks<'a> {
+    fn new(mut at: Bytes<'a>, bytes: &'a [u8]) -> Result<Blocks<'a>, Damage> {
+        let odd = || "its parts do not fit together";
+        let part = |from: u64, length: u64| {
+            let (from, length) = (usize::try_from(from).ok()?, usize::try_from(length).ok()?);
+            bytes.get(from..)?.get(..length)
+        };
+        let (_from, list, length) = (at.u64()?, at.u64()?, at.u64()?);
+        let mut list = Bytes::new(part(list, length).ok_or_else(odd)?, at.big);
+        list.take(16)?;
+        let _most = list.u32()?;
+        let mut blocks = Vec::new();
+        // Blocks must be in ascending order without overlap, so that none is decompressed twice.
+        let mut after = 0;
+        for _ in 0..list.u32()? {
+            let (_place, from) = (list.u64()?, list.u64()?);
+            let (size, length) = (u64::from(list.u32()?), u64::from(list.u32()?));
+            let packed = part(from, length).filter(|_| from >= after).ok_or_else(odd)?;
+            after = from + length;
+            blocks.push((packed, size));
+        }
+        Ok(Blocks { blocks: blocks.into_iter(), current: None })
+    }
+}
+
+impl Read for Blocks<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if let Some((decoder, left)) = self.current.as_mut().filter(|(_, left)| *left > 0) {
+                let most = buffer.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+                let read = decoder.read(&mut buffer[..most])?;
+                *left -= read as u64;
+                // The block is shorter than stated in the list.
+                let damaged = read == 0 && most > 0;
+                return if damaged { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(read) };
+            }
+            let Some((packed, size)) = self.blocks.next() else { return Ok(0) };
+            self.current = Some((ZlibDecoder::new(packed), size));
         }
     }
-    Ok(unpacked)
 }
 
-/// A variable, or a further place of the one before.
+/// Reads a variable, or the continuation segment of the previous one.
 fn dictionary(
     at: &mut Bytes<'_>,
     variables: &mut Vec<Variable>,
@@ -159,59 +193,73 @@ fn dictionary(
         format: (print >> 16) as u8,
         range,
         missing: values,
-        labels: Vec::new(),
+        labels: None,
     });
     Ok(())
 }
 
-/// `SHORT=Long name`, separated by tabs.
+/// Applies a list of `SHORT=Long name` pairs, separated by tabs.
 fn long_names(list: &str, variables: &mut [Variable]) {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (place, variable) in variables.iter().enumerate() {
+        places.entry(variable.short.to_ascii_uppercase()).or_insert(place);
+    }
     for pair in list.split('\t') {
-        if let Some((short, long)) = pair.split_once('=') {
-            for variable in variables.iter_mut().filter(|variable| variable.short.eq_ignore_ascii_case(short))
-            {
-                long.clone_into(&mut variable.name);
-            }
+        if let Some((short, long)) = pair.split_once('=')
+            && long.len() <= LONGEST_NAME
+            && let Some(&place) = places.get(&short.to_ascii_uppercase())
+        {
+            long.clone_into(&mut variables[place].name);
         }
     }
 }
 
-/// A place of a record.
+/// A segment of a record.
 enum Place {
     Bytes([u8; 8]),
     Number(f64),
     Missing,
 }
 
-/// The places of the records, one after another.
+/// Reader for the segments of the records.
 struct Places<'a> {
-    at: Bytes<'a>,
-    /// The codes of a block that are left, if places are compressed.
-    codes: Option<std::vec::IntoIter<u8>>,
+    data: Box<dyn BufRead + 'a>,
+    big: bool,
+    /// Eight compression codes and the number of codes used, if the data are compressed.
+    codes: Option<([u8; 8], usize)>,
     bias: f64,
 }
 
 impl Places<'_> {
-    /// The next place; `None` at the end.
+    /// Reads the next eight bytes. Returns `None` if there are fewer.
+    fn eight(&mut self) -> Result<Option<[u8; 8]>, Damage> {
+        let mut bytes = [0; 8];
+        let mut read = 0;
+        while read < bytes.len() {
+            match self.data.read(&mut bytes[read..]).map_err(|_| "a compressed block is damaged")? {
+                0 => return Ok(None),
+                more => read += more,
+            }
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Reads the next segment. Returns `None` at the end.
     fn next(&mut self) -> Result<Option<Place>, Damage> {
-        let literal = |at: &mut Bytes<'_>| -> Result<Place, Damage> {
-            Ok(Place::Bytes(at.take(8)?.try_into().map_err(|_| "it ends too early")?))
-        };
-        let Some(codes) = &mut self.codes else {
-            return if self.at.left() < 8 { Ok(None) } else { literal(&mut self.at).map(Some) };
-        };
         loop {
-            let Some(code) = codes.next() else {
-                if self.at.left() < 8 {
-                    return Ok(None);
-                }
-                *codes = self.at.take(8)?.to_vec().into_iter();
+            let Some((codes, used)) = self.codes else {
+                return Ok(self.eight()?.map(Place::Bytes));
+            };
+            let Some(&code) = codes.get(used) else {
+                let Some(codes) = self.eight()? else { return Ok(None) };
+                self.codes = Some((codes, 0));
                 continue;
             };
+            self.codes = Some((codes, used + 1));
             return Ok(Some(match code {
                 0 => continue,
                 252 => return Ok(None),
-                253 => literal(&mut self.at)?,
+                253 => Place::Bytes(self.eight()?.ok_or("it ends too early")?),
                 254 => Place::Bytes(*b"        "),
                 255 => Place::Missing,
                 code => Place::Number(f64::from(code) - self.bias),
@@ -221,20 +269,23 @@ impl Places<'_> {
 }
 
 fn records(
-    at: Bytes<'_>,
-    compressed: bool,
-    bias: f64,
+    mut source: Places<'_>,
     places: usize,
     variables: Vec<Variable>,
+    sets: &[Labels<'_>],
+    budget: &mut Budget,
 ) -> Result<Table, Damage> {
-    let big = at.big;
-    let mut source = Places { at, codes: compressed.then(|| Vec::new().into_iter()), bias };
-    let mut texts: Vec<Vec<Option<String>>> = variables.iter().map(|_| Vec::new()).collect();
-    let mut numbers: Vec<Vec<Option<f64>>> = variables.iter().map(|_| Vec::new()).collect();
+    let fresh = |variable: &Variable| match variable.width {
+        0 => Cells::Numbers(Numbers::new()),
+        _ => Cells::Text(Texts::new()),
+    };
+    budget.take_columns(variables.len())?;
+    let mut columns: Vec<Cells> = variables.iter().map(fresh).collect();
+    let mut bytes = Vec::new();
     'records: loop {
         let mut read = 0;
-        for (column, variable) in variables.iter().enumerate() {
-            let mut bytes = Vec::with_capacity(8 * variable.places);
+        for (variable, cells) in variables.iter().zip(&mut columns) {
+            bytes.clear();
             let mut number = None;
             for _ in 0..variable.places {
                 let place = match source.next()? {
@@ -245,18 +296,21 @@ fn records(
                 read += 1;
                 match place {
                     Place::Bytes(own) => {
-                        number = Some(Bytes::new(&own, big).f64()?);
+                        number = Some(Bytes::new(&own, source.big).f64()?);
                         bytes.extend_from_slice(&own);
                     }
                     Place::Number(x) => number = Some(x),
                     Place::Missing => number = None,
                 }
             }
-            if variable.width > 0 {
-                let cell = text(&bytes[..variable.width.min(bytes.len())]).trim_end().to_owned();
-                texts[column].push((!cell.is_empty()).then_some(cell));
-            } else {
-                numbers[column].push(number.filter(|x| variable.is_there(*x)));
+            match cells {
+                Cells::Text(texts) => {
+                    let cell = text(&bytes[..variable.width.min(bytes.len())]);
+                    texts.push(Some(cell.trim_end()), budget)?;
+                }
+                Cells::Numbers(numbers) => {
+                    numbers.push(number.filter(|x| variable.is_there(*x)), budget)?
+                }
             }
         }
         if read != places {
@@ -264,14 +318,13 @@ fn records(
         }
     }
     let mut table = Table::default();
-    for (column, variable) in variables.into_iter().enumerate() {
-        let cells = if variable.width > 0 {
-            Cells::Text(std::mem::take(&mut texts[column]))
-        } else if DATES.contains(&variable.format) {
-            let day = |x: &Option<f64>| x.and_then(|x| date((x - EPOCH) / 86_400.0));
-            Cells::Text(numbers[column].iter().map(day).collect())
-        } else {
-            labelled(std::mem::take(&mut numbers[column]), &variable.labels)
+    for (variable, cells) in variables.into_iter().zip(columns) {
+        let cells = match (cells, variable.labels.and_then(|set| sets.get(set))) {
+            (Cells::Numbers(numbers), _) if DATES.contains(&variable.format) => {
+                numbers.dates(budget, |x| (x - EPOCH) / 86_400.0)?
+            }
+            (Cells::Numbers(numbers), Some(labels)) => numbers.labelled(labels, budget)?,
+            (cells, _) => cells,
         };
         table.columns.push((variable.name, cells));
     }
@@ -279,7 +332,7 @@ fn records(
 }
 
 impl Variable {
-    /// Whether a number is a value: neither missing in the system's sense nor in the user's.
+    /// Whether a number is neither system-missing nor user-missing.
     fn is_there(&self, x: f64) -> bool {
         let in_range = self.range.is_some_and(|(lo, hi)| (lo..=hi).contains(&x));
         x.is_finite() && x > -f64::MAX && !in_range && !self.missing.contains(&x)

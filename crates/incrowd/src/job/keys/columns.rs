@@ -10,42 +10,45 @@ use crate::job::{RoleName, hierarchy};
 const LABELS: [(&str, Labels); 2] = [("set", Labels::Set), ("star", Labels::Star)];
 const QUASI: &[RoleName] = &[RoleName::Quasi];
 const SENSITIVE: &[RoleName] = &[RoleName::Sensitive];
-const AS_IT_IS: &[RoleName] = &[RoleName::Passthrough, RoleName::Sensitive];
+const UNMODIFIED: &[RoleName] = &[RoleName::Passthrough, RoleName::Sensitive];
 const BOTH: &[RoleName] = &[RoleName::Quasi, RoleName::Sensitive];
 
-/// A flag that says something of one column at a time.
+/// Defines a flag with one value per column.
 const fn of_column(long: &'static str, value: &'static str) -> Flag {
     Flag { form: Form::PerColumn, ..flag(long, value, TABLES) }
 }
 
 pub(super) const KEYS: &[Key] = &[
     Key {
-        about: "What the column is to the release",
+        about: "The role of the column",
         more: "The roles are below.",
         flags: &[
-            role("quasi", "Columns that could be linked with other sources"),
-            role("sensitive", "Columns nobody should learn about a person"),
-            role("identifier", "Columns that name a person; never published"),
-            role("passthrough", "Columns published as they are"),
-            role("drop", "Columns to leave out"),
+            role("quasi", "Columns that can be linked with other sources"),
+            role("sensitive", "Columns that must not be inferred about a person"),
+            role("identifier", "Columns that identify a person; never published"),
+            role("passthrough", "Columns published unchanged"),
+            role("drop", "Columns that are not published"),
         ],
         set: Set::Column(|c, e| e.choice(&RoleName::ALL).map(|role| c.role = role)),
         ..key(Section::Columns, "role", Kind::Choice(&words(&RoleName::ALL)))
     },
     Key {
-        about: "What a column's values are, if that is not to be told from them: age=numeric",
-        more: "Says nothing where there is a hierarchy.",
+        about: "The type of a column's values, by default detected: age=numeric",
+        more: "No effect on columns with a hierarchy. Numbers with more digits than can be \
+               represented (whole numbers above 2^53, twenty digits) are not numeric: such a \
+               quasi-identifier is treated as text, and `numeric` is refused.",
         roles: BOTH,
         flags: &[of_column("kind", "COLUMN=KIND")],
         set: Set::Column(|c, e| e.choice(&ValueKind::ALL).map(|kind| c.spec.kind = Some(kind))),
         ..key(Section::Columns, "kind", Kind::Choice(&words(&ValueKind::ALL)))
     },
     Key {
-        about: "How a column's dates are written: born=DD.MM.YYYY",
-        more: "In a job file `format = \"DD.MM.YYYY\"`. Needed only where both the day and the month could come first in every \
-               date, as in `09/12/1972`, and for dates without marks, `YYYYMMDD`; else the values tell. `MON` is a month by its \
-               English name. A time of day after the date is not mentioned and not published. Published dates are written \
-               `1972-12-09`.",
+        about: "The format of a column's dates: born=DD.MM.YYYY",
+        more: "In a job file `format = \"DD.MM.YYYY\"`. Needed only if day and month cannot be \
+               distinguished in any date, as in `09/12/1972`, and for dates without separators, \
+               `YYYYMMDD`; otherwise detected. `MON` is the English name of a month. A time of day \
+               after the date is not part of the format and not published. Published dates have \
+               the form `1972-12-09`.",
         roles: BOTH,
         flags: &[of_column("date", "COLUMN=FORMAT")],
         set: Set::Column(|c, e| {
@@ -56,17 +59,20 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Columns, "format", Kind::Text)
     },
     Key {
-        about: "How values are generalized: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for regular intervals",
-        more: "In short: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, `dates`, `dates:month,year`, `bands`, \
-               `ages`, a classification (`icd10`, `icd9`, `countries`, `us-states`, `nuts`, `isco08`, `nace`, `naics`, `postal`), \
-               `columns:district,region`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such as `{ mask = { from = \"left\" } }`.",
+        about: "The hierarchy of a column: a file, `mask`, `dates`, intervals:WIDTH, or `mdr` for \
+                regular intervals",
+        more: "Short forms: a file, `mask`, `mask:left,#`, `intervals:5`, `cuts:18,30,65`, \
+               `dates`, `dates:month,year`, `bands`, `ages`, a classification (`icd10`, `icd9`, \
+               `countries`, `us-states`, `nuts`, `isco08`, `nace`, `naics`, `postal`), \
+               `columns:district,region`, `mdr`, `mdr:none`, `mdr:factors=1|2|4`; or a table such \
+               as `{ mask = { from = \"left\" } }`.",
         roles: BOTH,
         flags: &[Flag { on: ALONG, ..of_column("hierarchy", "COLUMN=HIERARCHY") }],
         set: Set::Column(|c, e| hierarchy::hierarchy(e).map(|spec| c.spec.hierarchy = Some(spec))),
         ..key(Section::Columns, "hierarchy", Kind::Hierarchy)
     },
     Key {
-        about: "How text without a hierarchy is published: country=star",
+        about: "The published form of text without a hierarchy: country=star",
         default: &["set"],
         more: "`set` is `{Mexico, Peru}`, `star` the value itself or `*`.",
         roles: QUASI,
@@ -75,9 +81,10 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Columns, "labels", Kind::Choice(&words(&LABELS)))
     },
     Key {
-        about: "The range that counts as a numeric column's whole domain: age=0:120",
-        more: "In a job file `[0, 120]`. Loss is measured against it. For dates it is in days since 1970-01-01. Values outside \
-               are an error. Without it the range of the data counts.",
+        about: "The whole domain of a numeric column: age=0:120",
+        more: "In a job file `[0, 120]`. The loss is measured relative to it. For dates it is in \
+               days since 1970-01-01. Values outside are an error. Without it the range of the \
+               data is the domain.",
         roles: QUASI,
         flags: &[of_column("domain", "COLUMN=LOW:HIGH")],
         set: Set::Column(|c, e| match e.numbers()?[..] {
@@ -90,26 +97,27 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Columns, "domain", Kind::Range)
     },
     Key {
-        about: "The number from which on all are published as one, `>=90`: age=90",
-        more: "A guarantee: it is checked on the bytes to be published. Goes with numbers without a hierarchy, with intervals, \
-               with cuts and with ages. A group that reaches the bound is published as `>=85`.",
+        about: "The number from which all greater numbers are published as one, `>=90`: age=90",
+        more: "A guarantee: it is checked on the bytes to be published. It requires numbers \
+               without a hierarchy, intervals, cuts or ages. A group that reaches the bound is \
+               published as `>=85`.",
         roles: QUASI,
         flags: &[of_column("top", "COLUMN=NUMBER")],
         set: Set::Column(|c, e| e.number().map(|x| c.spec.limits.top = Some(x))),
         ..key(Section::Columns, "top", Kind::Number)
     },
     Key {
-        about: "The number down from which all are published as one, `<=16`: age=16",
-        more: "As `top`, at the other end.",
+        about: "The number below which all smaller numbers are published as one, `<=16`: age=16",
+        more: "Like `top`, at the other end.",
         roles: QUASI,
         flags: &[of_column("bottom", "COLUMN=NUMBER")],
         set: Set::Column(|c, e| e.number().map(|x| c.spec.limits.bottom = Some(x))),
         ..key(Section::Columns, "bottom", Kind::Number)
     },
     Key {
-        about: "The level of the hierarchy below which no cell is published: zip=2",
-        more: "A guarantee: it is checked on the bytes to be published. 0 is the value itself, 1 the first level above it. A value \
-               that has fewer levels above it is published as `*`.",
+        about: "The minimum level of published cells in the hierarchy: zip=2",
+        more: "A guarantee: it is checked on the bytes to be published. 0 is the value itself, 1 \
+               the first level above it. A value with fewer levels above it is published as `*`.",
         roles: QUASI,
         flags: &[of_column("min-level", "COLUMN=LEVEL")],
         set: Set::Column(|c, e| {
@@ -120,10 +128,10 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Columns, "min_level", Kind::Count(0))
     },
     Key {
-        about: "How much the loss of a quasi-identifier counts against that of the others: age=2",
+        about: "The importance of a quasi-identifier in the information loss: age=2",
         default: &["1"],
-        more: "`auto`, `mondrian`, `optimized-mondrian` and `ascent` keep heavy columns sharper, and every report has `weighted_ncp` beside \
-               `ncp`.",
+        more: "`auto`, `mondrian`, `optimized-mondrian` and `ascent` generalize important columns \
+               less, and every report contains `weighted_ncp` in addition to `ncp`.",
         roles: QUASI,
         flags: &[of_column("column-weight", "COLUMN=WEIGHT")],
         set: Set::Column(|c, e| match e.number()? {
@@ -136,15 +144,16 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Columns, "weight", Kind::Number)
     },
     Key {
-        about: "The share of a column's cells, 0 to 1, that may be missing where cells are left out: age=0.01",
-        more: "Goes with `cells`. If the promises would need more, exit code 1.",
+        about: "The maximum share of missing cells, 0 to 1, if cells are suppressed: age=0.01",
+        more: "Requires `cells`. If the models would need more, the exit code is 1.",
         roles: QUASI,
         flags: &[Flag { on: MAKING, ..of_column("max-missing", "COLUMN=SHARE") }],
         set: Set::Column(|c, e| share(e).map(|share| c.max_missing = Some(share))),
         ..key(Section::Columns, "max_missing", Kind::Share)
     },
     Key {
-        about: "The categories of a sensitive column's values, most sensitive first: 'disease:Top Secret=HIV,Cancer'",
+        about: "The categories of a sensitive column's values, most sensitive first: \
+                'disease:Top Secret=HIV,Cancer'",
         more: "In a job file `{ \"Top Secret\" = [\"HIV\"], \"Any\" = [\"Flu\"] }`.",
         roles: SENSITIVE,
         flags: &[Flag { form: Form::Category, ..of_column("category", "COLUMN:NAME=VALUES") }],
@@ -152,9 +161,9 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Columns, "categories", Kind::Categories)
     },
     Key {
-        about: "What is published of a sensitive column with categories: disease=both",
-        more: "`both` has the category in a column of its own, `disease_category`. By default the values; the categories if a \
-               model is about nothing else.",
+        about: "The published form of a sensitive column with categories: disease=both",
+        more: "`both` has the category in a column of its own, `disease_category`. By default the \
+               values; the categories if the column's models use only these.",
         roles: SENSITIVE,
         flags: &[Flag { old: &["publish-sa"], ..of_column("publish", "COLUMN=WHAT") }],
         old: &["publish_sa"],
@@ -162,14 +171,14 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Columns, "publish", Kind::Choice(&words(&Publish::ALL)))
     },
     Key {
-        about: "Whether others can know the values of a column that is published as it is",
-        more: "A column that is passed through and in which more than half of the records are alone is refused, unless \
-               `linkable = false` says that nobody else can know its values; it is then left out of the question who is alone \
-               in what is published. See docs/singling-out.md.",
-        roles: AS_IT_IS,
+        about: "Whether an adversary can know the values of a column that is published unchanged",
+        more: "A passthrough column on which more than half of the records are unique is refused, \
+               unless `linkable = false` declares that nobody else can know its values. The column \
+               is then excluded from the search for unique records. See docs/singling-out.md.",
+        roles: UNMODIFIED,
         flags: &[Flag {
             form: Form::Columns("false"),
-            about: Some("Columns published as they are whose values nobody else can know"),
+            about: Some("Columns published unchanged whose values nobody else can know"),
             ..flag("unlinkable", "COLUMNS", TABLES)
         }],
         set: Set::Column(|c, e| e.flag().map(|linkable| c.linkable = Some(linkable))),
@@ -177,9 +186,10 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
-/// `{ "Top Secret" = ["HIV", "Cancer"], "Secret" = […] }`, in the order written.
+/// Reads `{ "Top Secret" = ["HIV", "Cancer"], "Secret" = […] }`, in the order of the file.
 fn categories(entry: &Entry<'_>) -> Read<Categories> {
     let table = entry.table("a table of lists, most sensitive first")?;
-    let list = table.entries().iter().map(|category| Ok((category.key.to_owned(), category.texts()?)));
+    let list =
+        table.entries().iter().map(|category| Ok((category.key.to_owned(), category.texts()?)));
     Categories::new(list.collect::<Read<_>>()?).map_err(|error| entry.refuse(error))
 }

@@ -3,14 +3,15 @@
 use super::Command::Compare;
 use super::list::{flag, key, share};
 use super::{Flag, Key, Kind, Section, Set};
-use crate::compare::USUAL_ALGORITHMS;
+use crate::compare::DEFAULT_ALGORITHMS;
 use crate::job::given::Read;
 
 pub(super) const KEYS: &[Key] = &[
     Key {
         about: "Algorithms to try; may be repeated",
-        default: &USUAL_ALGORITHMS,
-        more: "`NAME` or `NAME:OPTION=VALUE,…`; values parted by `|` are tried one after the other.",
+        default: &DEFAULT_ALGORITHMS,
+        more: "`NAME` or `NAME:OPTION=VALUE,…`; values separated by `|` are tried one after the \
+               other.",
         flags: &[Flag { alias: &["algorithm"], ..flag("algorithms", "ALGORITHMS", &[Compare]) }],
         set: Set::Job(|b, e| {
             let names: Vec<_> = incrowd_recode::ALGORITHMS.iter().map(|card| card.name).collect();
@@ -28,7 +29,8 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         about: "Models to try; may be repeated",
-        more: "Written like the algorithms; those joined by `+` must all hold. By default those of the job, else `k-anonymity`.",
+        more: "In the syntax of the algorithms; models joined by `+` must all hold. By default \
+               those of the job, otherwise `k-anonymity`.",
         flags: &[Flag { alias: &["model"], ..flag("models", "MODELS", &[Compare]) }],
         set: Set::Job(|b, e| {
             let names: Vec<_> = incrowd_core::model::MODELS.iter().map(|card| card.name).collect();
@@ -38,8 +40,8 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Compare, "models", Kind::Cards)
     },
     Key {
-        about: "Shares of the records that may be suppressed",
-        more: "By default that of the job, else 0.",
+        about: "Maximum shares of suppressed records",
+        more: "By default that of the job, otherwise 0.",
         flags: &[flag("suppression-limit", "SHARES", &[Compare])],
         set: Set::Job(|b, e| {
             let items = e.items().ok_or_else(|| e.must_be("a list of numbers"))?;
@@ -49,14 +51,14 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Compare, "suppression_limits", Kind::Shares)
     },
     Key {
-        about: "The metric that counts as the loss",
+        about: "The metric used as the loss",
         default: &["ncp"],
         flags: &[flag("loss", "METRIC", &[Compare])],
         set: Set::Job(|b, e| e.text().map(|name| b.sweep().loss = Some(name.to_owned()))),
         ..key(Section::Compare, "loss", Kind::Text)
     },
     Key {
-        about: "Where the results go",
+        about: "The directory of the results",
         default: &["comparison"],
         more: "`results.jsonl`, `comparison.csv`, `comparison.json` and `comparison.html`.",
         flags: &[Flag { short: Some('o'), ..flag("output", "DIR", &[Compare]) }],
@@ -64,8 +66,8 @@ pub(super) const KEYS: &[Key] = &[
         ..key(Section::Compare, "dir", Kind::Directory)
     },
     Key {
-        about: "How many configurations run at a time, each on one core",
-        more: "By default as many as there are cores, which is also what 0 means.",
+        about: "The number of configurations that run at the same time, each on one core",
+        more: "By default, and with 0, one per core.",
         flags: &[flag("threads", "N", &[Compare])],
         set: Set::Job(|b, e| {
             e.count(0).map(|n| b.sweep().threads = usize::try_from(n).unwrap_or(usize::MAX))
@@ -74,12 +76,15 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
-/// A list of names, each perhaps with parameters: `mondrian,full-domain:search=fast,metric=ncp,top-down` are three. What is
-/// neither a known name nor begins with one goes on with the entry before it.
+/// Splits a list of names with optional parameters:
+/// `mondrian,full-domain:search=fast,metric=ncp,top-down` has three. A piece that does not begin
+/// with a known name belongs to the entry before it.
 fn listed(given: &[String], known: &[&str]) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for text in given {
-        for (i, piece) in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()).enumerate() {
+        for (i, piece) in
+            text.split(',').map(str::trim).filter(|piece| !piece.is_empty()).enumerate()
+        {
             let name = piece.split([':', '+']).next().unwrap_or(piece);
             let begins = known.contains(&name)
                 || !piece.contains('=') && !entries.last().is_some_and(|e| e.contains(':'));

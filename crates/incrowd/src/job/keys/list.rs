@@ -1,10 +1,12 @@
-//! The list of keys, and what its entries are written with.
+//! The list of keys, and helpers to write its entries.
 
-use super::Command::{self, Anonymize, Attack, Batches, Compare, Init, Measure, Profile, Report, Verify};
-use super::{Flag, Form, Key, Kind, Section, Set, columns, compare, input, output, promises};
+use super::Command::{
+    self, Anonymize, Attack, Batches, Compare, Init, Measure, Profile, Report, Verify,
+};
+use super::{Flag, Form, Key, Kind, Section, Set, columns, compare, input, models, output};
 use crate::job::given::{Entry, Read};
 
-const LISTS: &[&[Key]] = &[input::KEYS, output::KEYS, columns::KEYS, promises::KEYS, compare::KEYS];
+const LISTS: &[&[Key]] = &[input::KEYS, output::KEYS, columns::KEYS, models::KEYS, compare::KEYS];
 
 const fn count() -> usize {
     let (mut count, mut list) = (0, 0);
@@ -51,12 +53,12 @@ pub(super) const fn flag(long: &'static str, value: &'static str, on: &'static [
     Flag { long, short: None, value, form: Form::Value, about: None, on, alias: &[], old: &[] }
 }
 
-/// A flag that gives columns a role.
+/// Defines a flag that gives columns a role.
 pub(super) const fn role(long: &'static str, about: &'static str) -> Flag {
     Flag { form: Form::Columns(long), about: Some(about), ..flag(long, "COLUMNS", TABLES_AND_INIT) }
 }
 
-/// The words of a choice.
+/// Returns the words of a choice.
 pub(super) const fn words<T, const N: usize>(all: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut words = [""; N];
     let mut i = 0;
@@ -68,14 +70,16 @@ pub(super) const fn words<T, const N: usize>(all: &[(&'static str, T); N]) -> [&
 }
 
 pub(super) const MAKING: &[Command] = &[Anonymize, Batches];
-pub(super) const TABLES: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report];
+pub(super) const TABLES: &[Command] =
+    &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report];
 pub(super) const TABLES_AND_INIT: &[Command] =
     &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Init];
 pub(super) const LOOKING: &[Command] =
     &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile, Init];
 pub(super) const DATABASES: &[Command] =
     &[Anonymize, Compare, Verify, Measure, Attack, Report, Profile, Init];
-pub(super) const ALONG: &[Command] = &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile];
+pub(super) const ALONG: &[Command] =
+    &[Anonymize, Batches, Compare, Verify, Measure, Attack, Report, Profile];
 pub(super) const FORMATS: [(&str, &str); incrowd_engine::FORMATS.len()] = {
     let mut names = [("", ""); incrowd_engine::FORMATS.len()];
     let mut i = 0;

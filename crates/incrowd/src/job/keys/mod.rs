@@ -1,14 +1,15 @@
-//! Every key of a job, once: its name and place, what it takes, what it is by default, a sentence for people, its flags, and
-//! how it is set. The reader of job files, the command line and its help, and `docs/job-file.md` are made from [`KEYS`].
+//! The definition of every key of a job: name, section, type, default, description, flags, and
+//! effect. The parser of job files, the command line with its help, and `docs/job-file.md` are
+//! derived from [`KEYS`].
 //!
-//! Models, algorithms and suppression methods bring parameters of their own; those stand on their cards.
+//! The parameters of models, algorithms and suppression methods are defined on their cards.
 
 mod columns;
 mod compare;
 mod input;
 mod list;
+mod models;
 mod output;
-mod promises;
 
 pub use list::KEYS;
 
@@ -21,39 +22,39 @@ use super::{ColumnJob, RoleName};
 /// A key of a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// The part of the job it stands in.
+    /// The section of the job.
     pub section: Section,
     /// Its name in a job file.
     pub name: &'static str,
-    /// What it takes.
+    /// The type of its value.
     pub kind: Kind,
-    /// What it is if not given: nothing, one value, or the values of a list.
+    /// The default: no value, one value, or the values of a list.
     pub default: &'static [&'static str],
-    /// One sentence for people.
+    /// A description in one sentence.
     pub about: &'static str,
-    /// What else there is to know.
+    /// Further description.
     pub more: &'static str,
-    /// How it could look, if its section cannot do without it.
+    /// An example, if its section requires it.
     pub required: Option<&'static str>,
-    /// The roles of the columns it may be given of; empty for what is not about a column.
+    /// The roles of the columns for which it is allowed; empty if it is not about a column.
     pub roles: &'static [RoleName],
-    /// How it is given on a command line.
+    /// The flags of the command line.
     pub flags: &'static [Flag],
     /// Former names, which still work.
     pub old: &'static [&'static str],
-    /// Former words for its values, and the present ones.
+    /// Former names of its values, and the current ones.
     pub old_words: &'static [(&'static str, &'static str)],
     pub(super) set: Set,
 }
 
-/// How a value becomes part of a job.
+/// The effect of a value on a job.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Set {
     Job(fn(&mut JobBuilder, &Entry<'_>) -> Read<()>),
     Column(fn(&mut ColumnJob, &Entry<'_>) -> Read<()>),
 }
 
-/// What a key takes.
+/// The type of the value of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A text.
@@ -64,7 +65,7 @@ pub enum Kind {
     File,
     /// The path of a directory.
     Directory,
-    /// Paths of files, which may be patterns.
+    /// Paths of files; glob patterns are allowed.
     Files,
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -72,30 +73,30 @@ pub enum Kind {
     Share,
     /// A list of numbers from 0 to 1.
     Shares,
-    /// A number from 0 on.
+    /// A number of at least 0.
     Number,
-    /// A whole number from this on.
+    /// A whole number of at least this.
     Count(u64),
     /// A list of such numbers.
     Counts(u64),
-    /// Yes or no.
+    /// True or false.
     Flag,
     /// A single character, or `tab`.
     Character,
     /// Two numbers, the lower one first.
     Range,
-    /// How values are generalized.
+    /// A hierarchy.
     Hierarchy,
     /// Lists of values by category.
     Categories,
-    /// The name of a model, an algorithm or a method, whose parameters stand beside it.
+    /// The name of a model, an algorithm or a method. Its parameters are keys of the same section.
     Card,
     /// A list of names with parameters, `NAME:PARAM=VALUE,…`.
     Cards,
 }
 
 impl Kind {
-    /// What parts the items of a list in one word of the command line.
+    /// Returns the separators of list items in one word of the command line.
     pub(super) fn separators(self) -> &'static [char] {
         match self {
             Kind::Texts | Kind::Shares | Kind::Counts(_) => &[','],
@@ -104,31 +105,34 @@ impl Kind {
         }
     }
 
-    /// Whether several values may be given.
+    /// Returns whether several values may be given.
     pub fn is_list(self) -> bool {
-        matches!(self, Kind::Texts | Kind::Files | Kind::Shares | Kind::Counts(_) | Kind::Range | Kind::Cards)
+        matches!(
+            self,
+            Kind::Texts | Kind::Files | Kind::Shares | Kind::Counts(_) | Kind::Range | Kind::Cards
+        )
     }
 
-    /// Whether a word of the command line may be a list or a table in TOML.
+    /// Returns whether a word of the command line may be a list or a table in TOML.
     pub(super) fn takes_toml(self) -> bool {
         !matches!(self, Kind::File | Kind::Files | Kind::Directory)
     }
 }
 
-/// How a key is given on a command line.
+/// A flag of the command line for a key.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag {
     /// The name after the two dashes; empty for an argument.
     pub long: &'static str,
     /// The letter after one dash.
     pub short: Option<char>,
-    /// What the value is called in help.
+    /// The placeholder of the value in help.
     pub value: &'static str,
-    /// How the value is written.
+    /// The notation of the value.
     pub form: Form,
-    /// A sentence of its own, if the key has several flags.
+    /// Its own description, if the key has several flags.
     pub about: Option<&'static str>,
-    /// The commands that have it.
+    /// The commands that accept it.
     pub on: &'static [Command],
     /// Other spellings.
     pub alias: &'static [&'static str],
@@ -137,7 +141,7 @@ pub struct Flag {
 }
 
 impl Flag {
-    /// As it is called in messages: `-o`, `--kind`, or the name of the argument.
+    /// Returns its name in messages: `-o`, `--kind`, or the name of the argument.
     pub fn name(&self) -> String {
         match (self.short, self.long) {
             (Some(short), _) => format!("-{short}"),
@@ -147,28 +151,28 @@ impl Flag {
     }
 }
 
-/// How the value of a flag is written.
+/// The notation of the value of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As in a job file; items of a list are parted by commas.
+    /// As in a job file; items of a list are separated by commas.
     Value,
-    /// There is none: the flag says yes.
+    /// No value: the flag means `true`.
     Yes,
-    /// It is an argument without a flag.
+    /// An argument without a flag.
     Argument,
     /// `COLUMN=VALUE`, once for each column.
     PerColumn,
-    /// Names of columns, which get this value.
+    /// Names of columns that get this value.
     Columns(&'static str),
     /// `COLUMN:NAME=VALUE,…`, once for each category.
     Category,
-    /// `NAME:PARAM=VALUE,…`, after this beginning.
+    /// `NAME:PARAM=VALUE,…`, with this prefix.
     Named(&'static str),
-    /// `PARAM=VALUE`, once for each.
+    /// `PARAM=VALUE`, once for each parameter.
     Param,
 }
 
-/// The commands that take keys of a job.
+/// The commands that accept keys of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of the commands")]
 pub enum Command {
@@ -184,7 +188,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// All of them.
+    /// All commands.
     pub const ALL: [Command; 9] = [
         Command::Anonymize,
         Command::Batches,
@@ -198,7 +202,7 @@ impl Command {
     ];
 }
 
-/// The parts of a job.
+/// The sections of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of the tables")]
 pub enum Section {
@@ -227,44 +231,46 @@ impl Section {
         ("compare", Section::Compare),
     ];
 
-    /// The name of the table.
+    /// Returns its name in a job file.
     pub fn name(self) -> &'static str {
         Section::ALL[self as usize].0
     }
 
-    /// The heading its flags have in help.
+    /// Returns the heading of its flags in help.
     pub fn heading(self) -> &'static str {
         match self {
             Section::Input => "Reading",
             Section::Output | Section::Algorithm => "Making",
             Section::Columns => "Columns",
-            Section::Models | Section::Population => "Promises",
+            Section::Models | Section::Population => "Privacy models",
             Section::External => "External table",
             Section::Suppression => "Skewed sensitive values",
             Section::Compare => "Sweep",
         }
     }
 
-    /// Its keys, in the order of the list.
+    /// Returns its keys, in the order of the list.
     pub fn keys(self) -> impl Iterator<Item = &'static Key> {
         KEYS.iter().filter(move |key| key.section == self)
     }
 
-    /// The key of that name, present or former.
+    /// Returns the key of that name, current or former.
     pub fn key(self, name: &str) -> Option<&'static Key> {
         self.keys().find(|key| key.name == name || key.old.contains(&name))
     }
 
-    /// Whether it has keys beside those listed: the parameters of what it names.
+    /// Returns whether it also accepts the parameters of a model, an algorithm or a method.
     pub fn is_open(self) -> bool {
         matches!(self, Section::Models | Section::Algorithm | Section::Suppression)
     }
 
-    /// The parameters of what is called `name` there.
+    /// Returns the parameters of the model, algorithm or method `name`.
     pub fn params(self, name: &str) -> &'static [Param] {
         use incrowd_recode::{ALGORITHMS, suppression::SUPPRESSIONS};
         let found = match self {
-            Section::Models => incrowd_core::model::MODELS.iter().find(|c| c.name == name).map(|c| c.params),
+            Section::Models => {
+                incrowd_core::model::MODELS.iter().find(|c| c.name == name).map(|c| c.params)
+            }
             Section::Suppression => SUPPRESSIONS.iter().find(|c| c.name == name).map(|c| c.params),
             Section::Algorithm => ALGORITHMS.iter().find(|c| c.name == name).map(|c| c.params),
             _ => None,
@@ -274,7 +280,7 @@ impl Section {
 }
 
 impl Key {
-    /// The key as messages write it, `[output] path`.
+    /// Returns the key in the notation of messages, `[output] path`.
     pub fn title(&self) -> String {
         match self.section {
             Section::Models => format!("[[models]] {}", self.name),
@@ -283,20 +289,22 @@ impl Key {
     }
 }
 
-/// The flags of a command, each with its key, in the order of the list.
+/// Returns the flags of a command, each with its key, in the order of the list.
 pub fn flags_of(command: Command) -> impl Iterator<Item = (&'static Key, &'static Flag)> {
     let flags = KEYS.iter().flat_map(|key| key.flags.iter().map(move |flag| (key, flag)));
     flags.filter(move |(_, flag)| flag.on.contains(&command))
 }
 
-/// The key that a message means by `[output] path`.
+/// Returns the key for the notation `[output] path` of messages.
 pub fn titled(title: &str) -> Option<&'static Key> {
     let (section, name) = title.trim_start_matches('[').split_once("] ")?;
-    let (_, section) = Section::ALL.iter().find(|(known, _)| *known == section.trim_end_matches(']'))?;
+    let (_, section) =
+        Section::ALL.iter().find(|(known, _)| *known == section.trim_end_matches(']'))?;
     section.key(name)
 }
 
-/// The kind of a parameter; what nobody declares is told from the word.
+/// Returns the type of a parameter. An undeclared one is a flag, whose type is derived from its
+/// value.
 pub(super) fn param_kind(params: &[Param], name: &str) -> ParamKind {
     params.iter().find(|param| param.name == name).map_or(ParamKind::Flag, |param| param.kind)
 }

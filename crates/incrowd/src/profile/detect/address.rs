@@ -1,9 +1,9 @@
-//! Where a person lives, to the house.
+//! Postal addresses.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     let named = column.named(&["address", "addr", "street", "strasse", "straße", "adresse"])
         || column.name_has(&["streetaddress", "homeaddress", "addressline"]);
     (named && column.kind == crate::profile::ValueKind::Text && column.counts.distinct > 2)

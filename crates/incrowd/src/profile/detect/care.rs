@@ -1,9 +1,10 @@
-//! What happened around a treatment: neighbours, employers and insurers know it, so it can be linked.
+//! Circumstances of a treatment. Neighbours, employers and insurers know them, so they can be
+//! linked.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     let named = column.name_has(&[
         "admission",
         "discharge",
@@ -17,7 +18,7 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     (named && column.kind != crate::profile::ValueKind::Date).then(|| {
         Finding::sure(
             RoleName::Quasi,
-            "is about where and how somebody was treated, which others than the patient know",
+            "is about the circumstances of a treatment, which others than the patient know",
         )
     })?
 }

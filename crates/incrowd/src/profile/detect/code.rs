@@ -1,10 +1,10 @@
-//! Whole numbers that are names: `1` for female, `36` for New York. Between two of them lies nothing, so a range of them says
-//! something false.
+//! Integers that are category codes: `1` for female, `36` for New York. A range of codes is
+//! meaningless.
 
-use super::Seen;
+use super::ColumnFacts;
 use crate::profile::ValueKind;
 
-/// Parts of names that say so, long enough not to occur in other words.
+/// Parts of names of code columns, long enough not to occur in other words.
 const PARTS: &[&str] = &[
     "gender",
     "race",
@@ -43,7 +43,7 @@ const PARTS: &[&str] = &[
     "category",
     "tenure",
 ];
-/// Words that say so.
+/// Words of names of code columns.
 const WORDS: &[&str] = &[
     "id",
     "code",
@@ -90,7 +90,7 @@ const WORDS: &[&str] = &[
     "method",
     "source",
 ];
-/// Words of what is counted or measured, whatever else the name says.
+/// Words of names of counts and measurements. They take precedence.
 const QUANTITIES: &[&str] = &[
     "age",
     "agep",
@@ -161,16 +161,17 @@ const QUANTITIES: &[&str] = &[
     "date",
 ];
 
-/// More different numbers than this are not called few.
+/// The maximum number of distinct values of a column with few values.
 const FEW: u64 = 12;
 
-/// Whether the whole numbers of a column are names of categories, and why.
-pub(crate) fn why_code(column: &Seen<'_>) -> Option<&'static str> {
+/// Returns the reason why the integers of a column are category codes; `None` if they are not.
+pub(crate) fn why_code(column: &ColumnFacts<'_>) -> Option<&'static str> {
     let (low, high) = column.range.filter(|_| column.kind == ValueKind::Integer)?;
     if low < 0.0 || column.counts.distinct > 2000 {
         return None;
     }
-    let quantity = column.named(QUANTITIES) || column.name_has(&["number", "count", "income", "education"]);
+    let quantity =
+        column.named(QUANTITIES) || column.name_has(&["number", "count", "income", "education"]);
     let named = column.named(WORDS) || column.name_has(PARTS);
     if quantity && !column.named(&["id", "code", "cd", "cat", "fips"]) {
         return None;
@@ -182,7 +183,7 @@ pub(crate) fn why_code(column: &Seen<'_>) -> Option<&'static str> {
     if distinct <= 2 {
         return Some("it has two values only");
     }
-    // The frequencies of a quantity rise and fall once, or nearly; those of codes go up and down.
+    // The frequencies of a quantity rise and fall about once. Those of codes fluctuate.
     let erratic = |bound: f64| column.roughness.is_some_and(|r| r > bound);
     let gaps = high - low + 1.0 - distinct as f64;
     if distinct <= FEW && high <= 99.0 && (gaps > 0.0 || erratic(1.3)) && erratic(1.1) {
@@ -191,20 +192,24 @@ pub(crate) fn why_code(column: &Seen<'_>) -> Option<&'static str> {
     let length = column.values.first().map_or(0, |v| v.len());
     let even = (3..=6).contains(&length) && column.values.iter().all(|v| v.len() == length);
     let year = low >= 1850.0 && high <= 2150.0;
-    (even && !year && distinct > FEW && gaps > distinct as f64 && erratic(4.0) && column.variety() < 0.2)
-        .then_some(
-            "its numbers are of one length, with gaps between them, and their frequencies follow no order",
-        )
+    (even
+        && !year
+        && distinct > FEW
+        && gaps > distinct as f64
+        && erratic(4.0)
+        && column.variety() < 0.2)
+        .then_some("its numbers have equal lengths and gaps, and their frequencies follow no order")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::seen::tests::with_column;
+    use crate::profile::column_facts::tests::with_column;
 
     fn coded(name: &str, cells: &[(&str, usize)]) -> bool {
-        let cells: Vec<&str> = cells.iter().flat_map(|(cell, n)| std::iter::repeat_n(*cell, *n)).collect();
-        with_column(name, &cells, |seen| why_code(seen).is_some())
+        let cells: Vec<&str> =
+            cells.iter().flat_map(|(cell, n)| std::iter::repeat_n(*cell, *n)).collect();
+        with_column(name, &cells, |facts| why_code(facts).is_some())
     }
 
     #[test]
@@ -223,9 +228,17 @@ mod tests {
         ] {
             assert!(coded(name, &three), "{name}");
         }
-        for name in
-            ["age", "num_procedures", "NOC", "NPF", "time_in_hospital", "PINCP_DECILE", "hours", "EDU", "x"]
-        {
+        for name in [
+            "age",
+            "num_procedures",
+            "NOC",
+            "NPF",
+            "time_in_hospital",
+            "PINCP_DECILE",
+            "hours",
+            "EDU",
+            "x",
+        ] {
             assert!(!coded(name, &three), "{name}");
         }
     }

@@ -1,10 +1,10 @@
 //! Columns that only number the records.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 use crate::profile::ValueKind;
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     if column.kind != ValueKind::Integer {
         return None;
     }
@@ -13,7 +13,7 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     if dense && column.uniqueness() > 0.99 && column.counts.distinct > 10 {
         return Finding::sure(
             RoleName::Identifier,
-            "numbers the records one by one, so it leads back to the original table",
+            "numbers the records, so it can be linked to the original table",
         );
     }
     let named = column.named(&[
@@ -23,7 +23,7 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
         .then(|| {
             Finding::unsure(
                 RoleName::Drop,
-                "looks like a counter, which says nothing of a person but gives an order away",
+                "looks like a counter, which reveals the order of the records",
             )
         })
         .flatten()

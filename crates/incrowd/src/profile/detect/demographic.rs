@@ -1,9 +1,10 @@
-//! What neighbours, colleagues and registers know of a person: age, sex, family, origin, schooling, work.
+//! Facts that neighbours, colleagues and registers know about a person: age, sex, family, origin,
+//! schooling, work.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 
-/// Parts of names that are long enough not to occur in other words, with what they are about.
+/// Parts of names that are long enough not to occur in other words, with their subject.
 const PARTS: &[(&str, &str)] = &[
     ("gender", "sex"),
     ("race", "race or origin"),
@@ -54,7 +55,7 @@ const PARTS: &[(&str, &str)] = &[
     ("dwelling", "housing"),
 ];
 
-/// Words that stand alone, codes of public surveys among them.
+/// Whole words, among them codes of public surveys.
 const WORDS: &[(&str, &str)] = &[
     ("sex", "sex"),
     ("isex", "sex"),
@@ -98,7 +99,7 @@ const WORDS: &[(&str, &str)] = &[
     ("vehicle", "possessions"),
 ];
 
-/// Words that end in `age` and mean something else.
+/// Words that end in `age` and have another meaning.
 const NO_AGE: &[&str] = &[
     "wage",
     "page",
@@ -123,8 +124,8 @@ const NO_AGE: &[&str] = &[
     "teenage",
 ];
 
-/// Whether the column is an age in years.
-pub(crate) fn is_age(column: &Seen<'_>) -> bool {
+/// Returns whether the column is an age in years.
+pub(crate) fn is_age(column: &ColumnFacts<'_>) -> bool {
     let word = |w: &String| {
         let w = w.as_str();
         ["age", "ages", "agep", "agegrp", "agegroup", "alter", "edad"].contains(&w)
@@ -134,7 +135,7 @@ pub(crate) fn is_age(column: &Seen<'_>) -> bool {
     human && column.words.iter().any(word)
 }
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     if is_age(column) {
         return Finding::sure(RoleName::Quasi, "is an age, which many people know of a person");
     }

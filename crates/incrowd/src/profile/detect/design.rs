@@ -1,13 +1,13 @@
-//! How a survey was drawn: strata and clusters.
+//! Strata and clusters of survey designs.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     column.named(&["psu", "ssu", "stratum", "strata", "cluster"]).then(|| {
         Finding::unsure(
             RoleName::Drop,
-            "looks like a group of the survey's design, and those mostly follow small areas",
+            "looks like a group of the survey's design, which often follows small areas",
         )
     })?
 }

@@ -1,6 +1,6 @@
 //! E-mail addresses.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 
 fn is_email(text: &str) -> bool {
@@ -9,10 +9,12 @@ fn is_email(text: &str) -> bool {
     !person.is_empty()
         && !person.contains(char::is_whitespace)
         && domain.chars().all(letters)
-        && domain.rsplit_once('.').is_some_and(|(name, end)| !name.is_empty() && end.chars().count() >= 2)
+        && domain
+            .rsplit_once('.')
+            .is_some_and(|(name, end)| !name.is_empty() && end.chars().count() >= 2)
 }
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     if column.share(is_email) >= 0.5 {
         return Finding::sure(RoleName::Identifier, "holds e-mail addresses");
     }
@@ -32,7 +34,8 @@ mod tests {
         for good in ["ann@example.org", "a.b+c@mail.example.co.uk"] {
             assert!(is_email(good), "{good}");
         }
-        for bad in ["@example.org", "ann@", "ann@example", "meet @ ten.to", "ann b@example.org", ""] {
+        for bad in ["@example.org", "ann@", "ann@example", "meet @ ten.to", "ann b@example.org", ""]
+        {
             assert!(!is_email(bad), "{bad}");
         }
     }

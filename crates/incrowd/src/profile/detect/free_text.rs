@@ -1,10 +1,10 @@
-//! Sentences. They can say anything about anyone, and no hierarchy generalizes them.
+//! Free text. It can contain anything about a person, and no hierarchy generalizes it.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 use crate::profile::ValueKind;
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     if column.kind != ValueKind::Text || column.counts.distinct < 10 {
         return None;
     }
@@ -22,11 +22,11 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
         "message",
     ]);
     if sentences && (column.variety() > 0.3 || named) {
-        return Finding::sure(RoleName::Drop, "is free text, which can say anything about anyone");
+        return Finding::sure(RoleName::Drop, "is free text, which can contain anything");
     }
     (named && column.variety() > 0.3)
         .then(|| {
-            Finding::unsure(RoleName::Drop, "is named like free text, which can say anything about anyone")
+            Finding::unsure(RoleName::Drop, "is named like free text, which can contain anything")
         })
         .flatten()
 }
@@ -38,10 +38,12 @@ mod tests {
 
     #[test]
     fn sentences_are_dropped_and_answers_are_not() {
-        let notes: Vec<String> = (0..30).map(|i| format!("the patient came back after {i} days")).collect();
+        let notes: Vec<String> =
+            (0..30).map(|i| format!("the patient came back after {i} days")).collect();
         let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
         assert_eq!(judged("x", &notes), (RoleName::Drop, true));
-        let answers = ["not in the labour force at all", "is working for pay or profit now"].repeat(20);
+        let answers =
+            ["not in the labour force at all", "is working for pay or profit now"].repeat(20);
         assert_ne!(judged("x", &answers).0, RoleName::Drop);
     }
 }

@@ -1,6 +1,6 @@
-//! Health and what else the law protects more than other data: belief, politics, sexuality, crime, heredity.
+//! Health and other specially protected data: belief, politics, sexuality, crime, heredity.
 
-use super::{Finding, Seen, sensitive};
+use super::{ColumnFacts, Finding, sensitive};
 
 const HEALTH: &[&str] = &[
     "disease",
@@ -87,9 +87,12 @@ const OTHER: &[&str] = &[
 ];
 const OTHER_WORDS: &[&str] = &["party", "union", "faith", "church", "crime", "gene", "dna"];
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
-    if column.name_has(HEALTH) || column.named(HEALTH_WORDS) || column.words.iter().any(|w| is_diagnosis(w)) {
-        return sensitive(column, "is about somebody's health");
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
+    if column.name_has(HEALTH)
+        || column.named(HEALTH_WORDS)
+        || column.words.iter().any(|w| is_diagnosis(w))
+    {
+        return sensitive(column, "is about health");
     }
     (column.name_has(OTHER) || column.named(OTHER_WORDS))
         .then(|| sensitive(column, "is about belief, politics, sexuality, crime or heredity"))?
@@ -109,9 +112,16 @@ mod tests {
     #[test]
     fn health_is_sensitive_unless_it_singles_out() {
         let cells = ["flu", "cold", "flu", "cold"];
-        for name in
-            ["disease", "diag_1", "hosp_stay", "DPHY", "iinjury", "diabetesMed", "A1Cresult", "religion"]
-        {
+        for name in [
+            "disease",
+            "diag_1",
+            "hosp_stay",
+            "DPHY",
+            "iinjury",
+            "diabetesMed",
+            "A1Cresult",
+            "religion",
+        ] {
             assert_eq!(judged(name, &cells), (RoleName::Sensitive, true), "{name}");
         }
         let levels: Vec<String> = (0..40).map(|i| format!("{}.5", i * 3)).collect();

@@ -1,6 +1,6 @@
-//! Columns in which nearly every record, or every person, has a value of their own.
+//! Columns in which nearly every record, or every person, has a distinct value.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 use crate::profile::ValueKind;
 
@@ -31,12 +31,14 @@ const NAMES: &[&str] = &[
     "vin",
 ];
 
-/// What is said of a column that tells persons apart who have several records.
+/// The reason given for an identifier of persons with several records.
 pub(crate) const SEVERAL: &str = "records per value, so k records need not be k people";
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     let named = column.named(NAMES)
-        || ["id", "nbr", "key"].iter().any(|end| column.squashed.len() > 4 && column.squashed.ends_with(end));
+        || ["id", "nbr", "key"]
+            .iter()
+            .any(|end| column.squashed.len() > 4 && column.squashed.ends_with(end));
     let share = 100.0 * column.uniqueness();
     let coded = matches!(column.kind, ValueKind::Integer | ValueKind::Text);
     if named && coded && column.counts.distinct > 20 && column.variety() > 0.2 {
@@ -48,7 +50,8 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
         return Finding::sure(
             RoleName::Identifier,
             format!(
-                "is named like a number of a person or a record, and {share:.0} % of records have one of their own{several}"
+                "is named like a number of a person or a record, \
+                 and {share:.0} % of records have one of their own{several}"
             ),
         );
     }

@@ -1,9 +1,10 @@
 //! Columns named after a medicine.
 //!
-//! International nonproprietary names are built from stems that tell the kind of medicine: whatever ends in `-statin` or
-//! `-formin` is one. The stems below are frequent ones of the World Health Organization's list.
+//! International nonproprietary names are built from stems that indicate the kind of medicine, such
+//! as `-statin` or `-formin`. The stems below are frequent ones of the World Health Organization's
+//! list.
 
-use super::{Finding, Seen, sensitive};
+use super::{ColumnFacts, Finding, sensitive};
 
 const ENDINGS: &[&str] = &[
     "formin",
@@ -56,10 +57,11 @@ const ENDINGS: &[&str] = &[
     "insulin",
 ];
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     let long = |word: &&String| word.chars().count() >= 6;
-    let is_medicine =
-        |word: &String| ENDINGS.iter().any(|end| word.ends_with(end)) || word.starts_with("insulin");
+    let is_medicine = |word: &String| {
+        ENDINGS.iter().any(|end| word.ends_with(end)) || word.starts_with("insulin")
+    };
     column
         .words
         .iter()
@@ -74,11 +76,16 @@ mod tests {
     use crate::job::RoleName;
 
     #[test]
-    fn stems_tell_medicines() {
+    fn medicines_are_recognized_by_their_stems() {
         let cells = ["No", "Up", "No", "Up"];
-        for name in
-            ["metformin", "rosiglitazone", "atorvastatin", "glyburide-metformin", "insulin", "acarbose"]
-        {
+        for name in [
+            "metformin",
+            "rosiglitazone",
+            "atorvastatin",
+            "glyburide-metformin",
+            "insulin",
+            "acarbose",
+        ] {
             assert_eq!(judged(name, &cells), (RoleName::Sensitive, true), "{name}");
         }
         assert_eq!(judged("reason", &cells).0, RoleName::Quasi);

@@ -1,9 +1,10 @@
-//! What is this column to a release?
+//! Detectors of the role of a column.
 //!
-//! A detector looks at one column, its name and its values, and answers with a role and the reason in a sentence, or with
-//! nothing. A new detector is a file and a line in [`DETECTORS`]. The list is in order of precedence: the first detector
-//! that is sure decides; if none is, the first that has an opinion. Whoever is in doubt chooses the role that protects: a
-//! column that is generalized without need costs precision, one that is published without thought costs somebody else.
+//! A detector examines the name and the values of one column and returns a role with a reason, or
+//! nothing. A new detector is a file and a line in [`DETECTORS`]. The list is in order of
+//! precedence: the first detector that is sure decides; if none is, the first one with a result. An
+//! unsure detector chooses a protective role: generalizing a column without need costs precision,
+//! but publishing it unprotected harms people.
 
 mod address;
 mod care;
@@ -24,19 +25,19 @@ mod network;
 mod person_name;
 mod phone;
 mod place;
+mod vocabulary;
 pub(super) mod weight;
-mod words;
 
 use incrowd_core::calendar::{DateFormat, Sniffed};
 
-use super::seen::Seen;
+use super::column_facts::ColumnFacts;
 use crate::job::RoleName;
 
 pub(crate) use code::why_code;
 pub(crate) use demographic::is_age;
 pub(crate) use place::{is_large_place, is_place, is_postal};
 
-/// What a detector thinks of a column.
+/// The result of a detector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) role: RoleName,
@@ -54,12 +55,12 @@ impl Finding {
     }
 }
 
-/// Whether a text is a date of any kind, whatever the others of its column are.
+/// Returns whether a text is a date in any format.
 pub(crate) fn is_date(text: &str) -> bool {
     DateFormat::sniff(std::iter::once(text)) != Sniffed::NoDates
 }
 
-type Detector = fn(&Seen<'_>) -> Option<Finding>;
+type Detector = fn(&ColumnFacts<'_>) -> Option<Finding>;
 
 /// All detectors, in order of precedence.
 const DETECTORS: &[Detector] = &[
@@ -82,11 +83,11 @@ const DETECTORS: &[Detector] = &[
     demographic::detect,
     place::detect,
     money::detect,
-    words::detect,
+    vocabulary::detect,
 ];
 
-/// The role of a column, with the reason.
-pub(crate) fn role(column: &Seen<'_>) -> Finding {
+/// Returns the role of a column, with the reason.
+pub(crate) fn role(column: &ColumnFacts<'_>) -> Finding {
     let mut doubtful = None;
     for detector in DETECTORS {
         match detector(column) {
@@ -98,19 +99,19 @@ pub(crate) fn role(column: &Seen<'_>) -> Finding {
     doubtful.unwrap_or_else(|| Finding {
         role: RoleName::Quasi,
         sure: false,
-        reason: "neither name nor values tell what it is, so it counts as something that could be linked"
-            .into(),
+        reason: "neither name nor values show what it is, so it could be linked".into(),
     })
 }
 
-/// A sensitive column, unless it would itself single people out: sensitive values are published as they are.
-fn sensitive(column: &Seen<'_>, what: &str) -> Option<Finding> {
+/// Returns the sensitive role, unless the column is nearly unique: sensitive values are published
+/// unchanged.
+fn sensitive(column: &ColumnFacts<'_>, what: &str) -> Option<Finding> {
     if column.uniqueness() > 0.1 {
         return Finding::unsure(
             RoleName::Quasi,
             format!(
-                "{what}, but {:.0} % of the records have a value nobody else has: published as it is it would single \
-                 people out, so it is generalized",
+                "{what}, but {:.0} % of the records have a unique value: published unchanged it \
+                 would single people out, so it is generalized",
                 100.0 * column.uniqueness()
             ),
         );
@@ -121,12 +122,12 @@ fn sensitive(column: &Seen<'_>, what: &str) -> Option<Finding> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::profile::seen::tests::with_column;
+    use crate::profile::column_facts::tests::with_column;
 
-    /// The role of a column with that name and these cells, and whether it is sure.
+    /// Returns the role of a column with that name and these cells, and whether it is sure.
     pub(super) fn judged(name: &str, cells: &[&str]) -> (RoleName, bool) {
-        with_column(name, cells, |seen| {
-            let finding = role(seen);
+        with_column(name, cells, |facts| {
+            let finding = role(facts);
             (finding.role, finding.sure)
         })
     }
@@ -134,12 +135,12 @@ pub(super) mod tests {
     #[test]
     fn no_reason_shows_a_cell() {
         let cells = ["ann@example.org", "bob@example.org", "carl@example.org"];
-        let reason = with_column("x", &cells, |seen| role(seen).reason);
+        let reason = with_column("x", &cells, |facts| role(facts).reason);
         assert!(!reason.contains("example"), "{reason}");
     }
 
     #[test]
-    fn what_nobody_knows_is_protected() {
+    fn unknown_columns_are_protected() {
         assert_eq!(judged("zq", &["1", "2", "1", "2", "3", "3"]), (RoleName::Quasi, false));
     }
 }

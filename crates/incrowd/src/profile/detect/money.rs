@@ -1,6 +1,6 @@
-//! What somebody earns, owns and owes.
+//! Income, property and debts.
 
-use super::{Finding, Seen, sensitive};
+use super::{ColumnFacts, Finding, sensitive};
 
 const PARTS: &[&str] = &[
     "income",
@@ -78,7 +78,7 @@ const WORDS: &[&str] = &[
     "sueldo",
 ];
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     let part = |part: &&str| {
         if part.len() < 5 { column.squashed == **part } else { column.squashed.contains(*part) }
     };

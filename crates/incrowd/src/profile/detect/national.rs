@@ -1,27 +1,31 @@
-//! Numbers that states, banks and hospitals give to one person each.
+//! Numbers that states, banks and hospitals assign to one person each.
 //!
-//! Most have a check digit. A number that is none passes such a check by chance, one in ten for Luhn's; that nine tenths of
-//! at least ten different numbers do so has a probability below one in ten million. With a matching name half of them are
-//! enough, since tables have typing errors.
+//! Most have a check digit. An arbitrary number passes such a check by chance, for Luhn's with
+//! probability 1/10. The probability that nine tenths of at least ten distinct numbers pass is
+//! below one in ten million. With a matching column name half of them are enough, because tables
+//! have typing errors.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 
-/// The digits of a text with at most separators between them.
+/// Returns the digits of a text that has only digits and separators.
 fn digits(text: &str, separators: &[char]) -> Option<Vec<u32>> {
     text.trim().chars().filter(|c| !separators.contains(c)).map(|c| c.to_digit(10)).collect()
 }
 
-/// Luhn's check, from the right every second digit doubled; card numbers have 13 to 19 digits.
+/// Luhn's check: every second digit from the right is doubled. Card numbers have 13 to 19 digits.
 fn is_card(text: &str) -> bool {
     let Some(digits) = digits(text, &[' ', '-']).filter(|d| (13..=19).contains(&d.len())) else {
         return false;
     };
-    let doubled = |(i, d): (usize, &u32)| if i % 2 == 0 { *d } else { d * 2 - if *d > 4 { 9 } else { 0 } };
-    digits.iter().rev().enumerate().map(doubled).sum::<u32>() % 10 == 0 && digits.iter().any(|&d| d > 0)
+    let doubled =
+        |(i, d): (usize, &u32)| if i % 2 == 0 { *d } else { d * 2 - if *d > 4 { 9 } else { 0 } };
+    digits.iter().rev().enumerate().map(doubled).sum::<u32>() % 10 == 0
+        && digits.iter().any(|&d| d > 0)
 }
 
-/// ISO 13616: country, two check digits, account; moved to the end and read as a number it leaves 1 modulo 97.
+/// ISO 13616: country, two check digits, account. With the first four characters moved to the end,
+/// the number modulo 97 is 1.
 fn is_iban(text: &str) -> bool {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let shape = |(i, c): (usize, char)| match i {
@@ -39,8 +43,8 @@ fn is_iban(text: &str) -> bool {
     rest == 1
 }
 
-/// US Social Security: 3-2-4 digits, without the groups that are never given. It has no check digit, so the dashes must be
-/// there.
+/// US Social Security: 3-2-4 digits, without groups that are never assigned. There is no check
+/// digit, so the dashes are required.
 fn is_ssn(text: &str) -> bool {
     let parts: Vec<&str> = text.trim().split('-').collect();
     let [area, group, serial] = parts[..] else { return false };
@@ -71,15 +75,16 @@ fn is_bsn(text: &str) -> bool {
     (sum - i64::from(d[8])) % 11 == 0 && d.iter().any(|&x| x > 0)
 }
 
-/// The Spanish DNI: eight digits and the letter at their remainder modulo 23.
+/// The Spanish DNI: eight digits and the letter for their remainder modulo 23.
 fn is_dni(text: &str) -> bool {
     let text = text.trim().replace('-', "");
     let Some((number, letter)) = text.split_at_checked(8) else { return false };
-    let rest = number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse::<usize>().ok()).flatten();
+    let rest =
+        number.bytes().all(|b| b.is_ascii_digit()).then(|| number.parse::<usize>().ok()).flatten();
     rest.is_some_and(|n| letter == &"TRWAGMYFPDXBNJZSQVHLCKE"[n % 23..=n % 23])
 }
 
-/// The French NIR: thirteen digits and a key that is 97 less their remainder modulo 97.
+/// The French NIR: thirteen digits and a key, which is 97 minus their remainder modulo 97.
 fn is_nir(text: &str) -> bool {
     let Some(d) = digits(text, &[' ']).filter(|d| d.len() == 15 && [1, 2].contains(&d[0])) else {
         return false;
@@ -105,10 +110,10 @@ fn is_cpf(text: &str) -> bool {
     check(9) && check(10) && d.iter().any(|&x| x != d[0])
 }
 
-/// Whether a text is such a number.
+/// Returns whether a text is such a number.
 type Fits = fn(&str) -> bool;
 
-/// A check, what it checks, and parts of names that speak for it.
+/// A check, its subject, and parts of matching column names.
 type Check = (Fits, &'static str, &'static [&'static str]);
 
 const CHECKS: &[Check] = &[
@@ -123,7 +128,7 @@ const CHECKS: &[Check] = &[
     (is_bsn, "Dutch citizen service numbers (the check digit fits)", &["bsn", "sofi"]),
 ];
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     for (fits, what, names) in CHECKS {
         let share = column.share(fits);
         let named = column.name_has(names) && share >= 0.5;
@@ -131,8 +136,16 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
             return Finding::sure(RoleName::Identifier, format!("holds {what}"));
         }
     }
-    let names =
-        ["ssn", "socialsecurity", "passport", "nationalid", "taxid", "driverslicen", "licenseplate", "iban"];
+    let names = [
+        "ssn",
+        "socialsecurity",
+        "passport",
+        "nationalid",
+        "taxid",
+        "driverslicen",
+        "licenseplate",
+        "iban",
+    ];
     (column.name_has(&names) && column.variety() > 0.2)
         .then(|| Finding::sure(RoleName::Identifier, "is named like a number that one person has"))
         .flatten()
@@ -143,7 +156,8 @@ mod tests {
     use super::super::tests::judged;
     use super::*;
 
-    /// Public examples from the standards and from the issuers' documentation, and each with one digit changed.
+    /// Public examples from the standards and the issuers' documentation, and each with one digit
+    /// changed.
     #[test]
     fn check_digits_fit_and_others_do_not() {
         let cases: [(Fits, &str, &str); 9] = [
@@ -159,15 +173,19 @@ mod tests {
         ];
         for (fits, good, bad) in cases {
             assert!(fits(good), "{good}");
-            assert!(!fits(bad) && !fits("") && !fits("0000000000") && !fits("flu") && !fits("½½½½"), "{bad}");
+            assert!(
+                !fits(bad) && !fits("") && !fits("0000000000") && !fits("flu") && !fits("½½½½"),
+                "{bad}"
+            );
         }
     }
 
     #[test]
-    fn a_few_lucky_numbers_are_no_cards() {
+    fn a_few_chance_matches_are_no_cards() {
         let lucky = ["4111111111111111", "4111111111111111"];
         assert_ne!(judged("amount", &lucky).0, RoleName::Identifier);
-        let ssn: Vec<String> = (1..60).map(|i| format!("{:03}-{:02}-{:04}", i + 100, i, 1000 + i)).collect();
+        let ssn: Vec<String> =
+            (1..60).map(|i| format!("{:03}-{:02}-{:04}", i + 100, i, 1000 + i)).collect();
         let ssn: Vec<&str> = ssn.iter().map(String::as_str).collect();
         assert_eq!(judged("x", &ssn), (RoleName::Identifier, true));
     }

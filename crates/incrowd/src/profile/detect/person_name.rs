@@ -1,10 +1,11 @@
 //! Names of people.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 use crate::profile::ValueKind;
 
-/// Frequent first names of several languages, in lower case. A column in which many values contain one holds names.
+/// Frequent first names of several languages, in lower case. A column in which many values contain
+/// one has names of people.
 const FIRST_NAMES: &[&str] = &[
     "james",
     "john",
@@ -132,7 +133,7 @@ fn is_words(text: &str) -> bool {
     text.chars().any(char::is_alphabetic) && text.chars().all(allowed)
 }
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     if column.kind != ValueKind::Text || column.counts.distinct < 2 {
         return None;
     }
@@ -141,7 +142,8 @@ pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
     if (column.name_has(NAMED) || alone) && words {
         return Finding::sure(RoleName::Identifier, "is named like the name of a person");
     }
-    // A quarter of many different values: names of places and firms contain a first name now and then.
+    // A quarter of many distinct values is required: names of places and firms sometimes contain a
+    // first name.
     (words && column.values.len() >= 20 && column.share(has_first_name) >= 0.25)
         .then(|| Finding::unsure(RoleName::Identifier, "many of its values contain a first name"))
         .flatten()
@@ -153,8 +155,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_known_by_the_column_or_by_themselves() {
-        assert_eq!(judged("last_name", &["Meier", "Müller", "O'Neil"]), (RoleName::Identifier, true));
+    fn names_are_recognized_by_the_column_name_or_the_values() {
+        assert_eq!(
+            judged("last_name", &["Meier", "Müller", "O'Neil"]),
+            (RoleName::Identifier, true)
+        );
         assert_eq!(judged("Name", &["Meier", "Müller", "Meier"]), (RoleName::Identifier, true));
         let people: Vec<String> = FIRST_NAMES
             .iter()

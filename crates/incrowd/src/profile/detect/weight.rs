@@ -1,29 +1,35 @@
-//! Survey weights: how many people a record stands for. They say nothing of a person, but nearly every record has another
-//! one, so they lead back to the public file they came from.
+//! Survey weights: the number of people that a record represents. They contain nothing about a
+//! person, but they are nearly unique, so they can be linked to the public file they came from.
 
-use super::{Finding, Seen};
+use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 
-/// How the reason for the role begins.
+/// The beginning of the reason.
 pub(crate) const SURVEY: &str = "looks like a survey weight";
 
-pub(super) fn detect(column: &Seen<'_>) -> Option<Finding> {
+pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     let (low, high) = column.range?;
     if low < 0.0 || column.counts.distinct < 20 {
         return None;
     }
-    let surely =
-        column.name_has(&["wgt", "sampweight", "samplingweight", "surveyweight", "finalweight", "repwt"])
-            || column.named(&[
-                "wt", "wts", "perwt", "hhwt", "wtss", "wtssall", "wtssnr", "wtssps", "asecwt", "wtint2yr",
-                "wtmec2yr",
-            ]);
-    // Between 1 and 400 a weight may well be a body's.
-    let perhaps = column.named(&["weight", "weights", "gewicht", "poids"]) && (low <= 0.5 || high > 400.0);
+    let surely = column.name_has(&[
+        "wgt",
+        "sampweight",
+        "samplingweight",
+        "surveyweight",
+        "finalweight",
+        "repwt",
+    ]) || column.named(&[
+        "wt", "wts", "perwt", "hhwt", "wtss", "wtssall", "wtssnr", "wtssps", "asecwt", "wtint2yr",
+        "wtmec2yr",
+    ]);
+    // Between 1 and 400 a weight may be a body weight.
+    let perhaps =
+        column.named(&["weight", "weights", "gewicht", "poids"]) && (low <= 0.5 || high > 400.0);
     (surely || perhaps).then(|| {
         Finding::sure(
             RoleName::Drop,
-            format!("{SURVEY}: it tells how many people a record stands for, and hardly two are alike"),
+            format!("{SURVEY}: the number of people that a record represents, and nearly unique"),
         )
     })?
 }
@@ -34,7 +40,7 @@ mod tests {
     use crate::job::RoleName;
 
     #[test]
-    fn weights_of_surveys_and_of_bodies() {
+    fn survey_weights_and_body_weights_are_distinguished() {
         let many = |step: u32| (1..80u32).map(|i| (i * step).to_string()).collect::<Vec<_>>();
         let of = |name: &str, cells: &[String]| {
             judged(name, &cells.iter().map(String::as_str).collect::<Vec<_>>())

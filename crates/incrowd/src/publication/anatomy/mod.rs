@@ -1,22 +1,24 @@
-//! Anatomy: the quasi-identifiers as they are with the number of a group (QIT), and how often each sensitive value occurs in each
-//! group (ST). To a reader, the group is all that links a person with a value.
+//! Anatomy: unmodified quasi-identifiers with a group number (QIT), and the frequency of each
+//! sensitive value in each group (ST). Only the group links a person with a value.
 
 mod tables;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use incrowd_audit::linked_origin::strangers;
+use incrowd_audit::linked_origin::unmatched;
 use incrowd_audit::tally;
 use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
-use incrowd_core::{ColumnSpec, Error, Folded, FoldedColumn, Kind, Params, Progress, Result, Value};
-use incrowd_engine::{Beside, Engine, Seen};
+use incrowd_core::{
+    ColumnSpec, Error, Folded, FoldedColumn, Kind, Params, Progress, Result, Value,
+};
+use incrowd_engine::{Engine, ExaminedColumns, RecordValues};
 use incrowd_recode::anatomy::{CARD, diverse, group};
 
 use super::one_table::judge_table;
-use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
+use super::{Asked, Judged, Publication, ReadFile, ReleaseTables, TablePlace, Tables, Views};
 use crate::case::Case;
 use crate::checked::CheckedJob;
 use crate::from_original::{self, FromOriginal};
@@ -24,15 +26,15 @@ use crate::job::Job;
 use crate::make::{Made, Material};
 use crate::manifest::{Manifest, Parameter};
 use crate::measure::{Measured, Measuring, too_many};
-use crate::reading::{Reading, carries};
+use crate::reading::{Reading, has_passthrough};
 use crate::release::Verified;
 use crate::suppression::{self, Keys, SuppressionReport};
 
 /// The column that links the two tables.
 pub(super) const GROUP: &str = "group";
-/// The column of the second table that counts.
+/// The column of frequencies in the second table.
 pub(super) const COUNT: &str = "count";
-/// The words for the tables in a manifest.
+/// The names of the tables in a manifest.
 const QIT: &str = "qit";
 const ST: &str = "st";
 
@@ -40,13 +42,13 @@ const ST: &str = "st";
 #[derive(Debug)]
 pub(crate) struct Anatomy;
 
-/// What the job tells the algorithm.
+/// Returns the algorithm's options.
 fn options(job: &CheckedJob) -> Result<&incrowd_recode::anatomy::Anatomy> {
     let options = job.method.algorithm.linked();
     options.ok_or_else(|| Error::bug("an algorithm that does not link tables"))
 }
 
-/// The second table beside the first: `people.csv` has `people.st.csv`.
+/// Returns the path of the second table: `people.st.csv` for `people.csv`.
 fn second_path(first: &Path) -> PathBuf {
     if let Some(table) = incrowd_engine::beside_table(first, "_st") {
         return table;
@@ -69,7 +71,7 @@ impl Publication for Anatomy {
         job.algorithm.name == CARD.name
     }
 
-    /// Adds the promise anatomy is made for, if nothing is promised.
+    /// Adds frequency l-diversity, if the job has no model.
     fn prepare(&self, job: &mut Job, _: &[String]) -> Result<Vec<String>> {
         let params = Params::new(CARD.name, CARD.params, job.algorithm.params.clone());
         let params = params.map_err(|e| e.within("algorithm"))?;
@@ -80,11 +82,12 @@ impl Publication for Anatomy {
         }
         if job.models.is_empty() && job.suppression.is_none() {
             let l = i64::try_from(params.count("l")).unwrap_or(i64::MAX);
-            let mut given = vec![("l", Value::Integer(l)), ("kind", Value::Word("frequency".to_owned()))];
+            let mut given =
+                vec![("l", Value::Integer(l)), ("kind", Value::Word("frequency".to_owned()))];
             if !params.word("on").is_empty() {
                 given.push(("on", Value::Word(params.word("on").to_owned())));
             }
-            job.promise("l-diversity", given);
+            job.add_model("l-diversity", given);
         }
         Ok(Vec::new())
     }
@@ -94,8 +97,8 @@ impl Publication for Anatomy {
     }
 
     fn check(&self, job: &CheckedJob) -> Result<()> {
-        if carries(&job.schema) {
-            return Err(Error::job("anatomy passes no column through")
+        if has_passthrough(&job.schema) {
+            return Err(Error::job("anatomy does not support passthrough columns")
                 .help("drop the column, or use an algorithm that generalizes")
                 .at("columns"));
         }
@@ -107,7 +110,7 @@ impl Publication for Anatomy {
         };
         if job.schema.quasi().any(|(name, _)| name == GROUP) || [GROUP, COUNT].contains(&on) {
             return Err(Error::job(format!(
-                "anatomy needs the column names `{GROUP}` and `{COUNT}` for itself"
+                "anatomy reserves the column names `{GROUP}` and `{COUNT}`"
             ))
             .at("columns"));
         }
@@ -115,8 +118,12 @@ impl Publication for Anatomy {
     }
 
     fn tables(&self, _: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
-        let place = |path, what| TablePlace { path, key: "output.path", what, public: true };
-        Ok(vec![place(release.to_owned(), "the release"), place(second_path(release), "the second table")])
+        let place =
+            |path, what| TablePlace { path, key: "output.path", what, public: true, columns: &[] };
+        Ok(vec![
+            place(release.to_owned(), "the release"),
+            place(second_path(release), "the second table"),
+        ])
     }
 
     fn gather<'e>(
@@ -131,45 +138,53 @@ impl Publication for Anatomy {
         Material::new(folded, engine, keys, job, progress)
     }
 
-    fn make(&self, material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
+    fn make(
+        &self,
+        material: Material<'_>,
+        job: &CheckedJob,
+        progress: &dyn Progress,
+    ) -> Result<Made> {
         let mut made = Made::begin(job, &material.folded);
         let Material { folded, keys, locate, .. } = material;
-        let (folded, withholding) = suppression::withhold(job, folded, keys, progress)?;
+        let (folded, suppression) = suppression::suppress(job, folded, keys, progress)?;
         made.domains = job.encode(folded.clone(), &*locate)?.into_quasi();
         made.distinct_rows = folded.rows() as u64;
         progress.step("grouping", None);
         let l = options(job)?.l;
         let (spec, column) = tables::sensitive_column(job)?;
         let (order, buckets) = tables::buckets(&folded, column, spec);
-        // Said before a key is made for nothing.
+        // Checked before a key is created in vain.
         diverse(&buckets, l).map_err(|e| e.within("algorithm"))?;
-        let secret = match &withholding {
-            Some(withholding) => withholding.secret(),
+        let secret = match &suppression {
+            Some(suppression) => suppression.secret(),
             None => keys.secret()?,
         };
-        let mut dice = secret.derive([&b"anatomy"[..], &tables::content(&folded, &order, &secret)]).dice();
+        let mut dice =
+            secret.derive([&b"anatomy"[..], &tables::content(&folded, &order, &secret)]).dice();
         let groups = group(buckets, l, &mut dice).map_err(|e| e.within("algorithm"))?;
         let missing = job.missing_label();
         made.tables.push(tables::first(&folded, &groups, column, missing)?);
         made.tables.push(tables::second(&folded, &groups, spec, column, missing)?);
-        made.withholding = withholding;
+        made.suppression = suppression;
         Ok(made)
     }
 
     fn read_back(
         &self,
         reading: &Reading,
-        shelf: &dyn Shelf,
+        release: &dyn ReleaseTables,
         _: bool,
-        _: Beside<'_>,
+        _: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
         names.push(GROUP.to_owned());
-        let first = shelf.read(QIT, &names, progress)?;
+        let first = release.read(QIT, &names, progress)?;
         let has = |name: &String| first.columns.iter().any(|column| column.trim() == name);
         if first.columns.len() != names.len() || !names.iter().all(has) {
-            return Err(Error::input("the first table does not have the columns the manifest names"));
+            return Err(Error::input(
+                "the first table does not have the columns the manifest names",
+            ));
         }
         let quasi = reading.quasi.len();
         let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -181,7 +196,7 @@ impl Publication for Anatomy {
             return Err(Error::input("two linked tables have exactly one sensitive column"));
         };
         let columns = [GROUP, on, COUNT].map(str::to_owned);
-        let second = shelf.read(ST, &columns, progress)?;
+        let second = release.read(ST, &columns, progress)?;
         let rows = second.folded.records();
         let values = counted(second.folded)?;
         let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
@@ -191,7 +206,7 @@ impl Publication for Anatomy {
         }
         if sizes != counted {
             return Err(Error::input(
-                "the two tables do not fit each other: a group has not as many values as records",
+                "the two tables do not match: a group has different numbers of values and records",
             ));
         }
         let records = first.folded.records();
@@ -212,16 +227,17 @@ impl Publication for Anatomy {
         let values = tables.values.ok_or_else(|| Error::bug("the second table was not read"))?;
         let quasi = vec![(GROUP.to_owned(), label_spec())];
         let reading = Reading { quasi, ..asked.reading.clone() };
-        let asked = Asked { reading: &reading, references: Default::default(), stated: false, ..*asked };
+        let asked =
+            Asked { reading: &reading, references: Default::default(), stated: false, ..*asked };
         let verification = judge_table(values, &asked, progress)?;
         Ok(Judged { verification, on_values: None, rules: None, failures: Vec::new() })
     }
 
     fn advise(&self, step: &mut SuppressionReport) {
-        if step.withheld > 0 {
+        if step.suppressed > 0 {
             step.notes.push(
-                "exact quasi-identifiers are published: a known participant who is absent was withheld, and so has one of the \
-                 frequent values"
+                "unmodified quasi-identifiers are published: a known participant who is absent \
+                 was suppressed, and so has one of the frequent values"
                     .to_owned(),
             );
         }
@@ -233,13 +249,13 @@ impl Publication for Anatomy {
             "anatomy does not keep {promise}: its groups have {l} or {} records",
             l + 1
         ))
-        .help("promise l-diversity alone, or use an algorithm that generalizes")
+        .help("require l-diversity alone, or use an algorithm that generalizes")
         .at("models")
     }
 
     fn describe(&self, manifest: &mut Manifest, job: &CheckedJob, _: &Verified) {
         manifest.job.order = "sorted".to_owned();
-        // Which column it is about follows from the table.
+        // The column follows from the table if the job does not name it.
         let on = job.schema.sensitive().next().map(|(name, _)| name.to_owned()).unwrap_or_default();
         let params = &mut manifest.algorithm.params.0;
         params.retain(|(name, _)| name != "on");
@@ -257,13 +273,13 @@ impl Publication for Anatomy {
         let values = tables.with_values();
         let suppression = from_original::suppression(case, &original, values)?;
         progress.step("matching with the original", None);
-        let found = strangers(&original, &tables.people, values, case.reading.missing_label());
+        let found = unmatched(&original, &tables.people, values, case.reading.missing_label());
         let (strangers, misfits) = (found.records, found.groups);
         Ok(Some(FromOriginal { strangers, misfits, suppression, ..FromOriginal::default() }))
     }
 
-    /// Queries about quasi-identifiers and a sensitive value, and pairs of columns. The other measures look at one column at a
-    /// time, and of those nothing is generalized.
+    /// Supports queries about quasi-identifiers and a sensitive value, and pairs of columns. The
+    /// other measures are about single columns, which are not generalized here.
     fn measure(&self, measuring: &mut Measuring<'_>, progress: &dyn Progress) -> Result<Measured> {
         let reading = &measuring.case.reading;
         let source = measuring.open_original()?;
@@ -271,8 +287,10 @@ impl Publication for Anatomy {
         let data = measuring.encode(folded, &source)?;
         let tables = measuring.case.read_back(true, progress)?;
         let published = tables.people.records();
-        let withheld =
-            data.records().checked_sub(published).ok_or_else(|| too_many(published, data.records()))?;
+        let withheld = data
+            .records()
+            .checked_sub(published)
+            .ok_or_else(|| too_many(published, data.records()))?;
         let tally = self.tally(&tables, data.quasi(), withheld)?;
         let asked = measuring.ask.is_some_and(|ask| ask.cards(self.layout()).next().is_some());
         let comparison = match asked {
@@ -289,9 +307,15 @@ impl Publication for Anatomy {
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
         let tables = case.read_back(true, progress)?;
         let values = tables.values.map(|values| (values, vec![label_spec()]));
-        // Attacks on people see the quasi-identifiers as they are; the number of a group is nothing anybody knows beforehand.
+        // Attacks on people use the unmodified quasi-identifiers. The group number is not
+        // background knowledge.
         let people = without_last(tables.people);
-        Ok(Views { people, quasi: case.reading.quasi_specs(), values, seen: Seen::default() })
+        Ok(Views {
+            people,
+            quasi: case.reading.quasi_specs(),
+            values,
+            seen: RecordValues::default(),
+        })
     }
 }
 
@@ -299,7 +323,7 @@ fn label_spec() -> ColumnSpec {
     ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() }
 }
 
-/// The sizes of the groups of a second table.
+/// Returns the sizes of the groups of a second table.
 fn sizes(values: &Folded) -> Vec<u64> {
     let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
     for row in 0..values.rows() {
@@ -308,7 +332,7 @@ fn sizes(values: &Folded) -> Vec<u64> {
     sizes.into_values().collect()
 }
 
-/// A table folded without its last column.
+/// Returns a table folded without its last column.
 fn without_last(table: Folded) -> Folded {
     let width = table.columns.len() - 1;
     let mut rows: BTreeMap<&[u32], u64> = BTreeMap::new();
@@ -334,7 +358,7 @@ fn without_last(table: Folded) -> Folded {
     }
 }
 
-/// A second table with each row as often as it counts.
+/// Returns a second table with the column `count` as the counts of its rows.
 fn counted(raw: Folded) -> Result<Folded> {
     let mut values = Folded { missing: vec![0; 2], ..Folded::default() };
     for row in 0..raw.rows() {

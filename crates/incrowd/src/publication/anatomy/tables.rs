@@ -1,4 +1,4 @@
-//! The two tables as they are made.
+//! Construction of the two tables.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::make::MadeTable;
 use crate::reading::as_published;
 use crate::suppression::counted;
 
-/// How the sensitive column relates, and its position in the fold.
+/// Returns the specification of the sensitive column and its position in the fold.
 pub(super) fn sensitive_column(job: &CheckedJob) -> Result<(&SensitiveSpec, usize)> {
     let found = job.schema.sensitive().next();
     let (_, spec) = found.ok_or_else(|| Error::bug("the sensitive column is gone"))?;
@@ -26,12 +26,17 @@ fn texts(folded: &Folded, row: usize) -> impl Iterator<Item = (bool, &str)> {
     cells.map(|(&code, column)| (code != MISSING, column.texts[code as usize].as_str()))
 }
 
-/// The rows in the order of their texts, and for each sensitive value its records, each by its row.
-pub(super) fn buckets(folded: &Folded, column: usize, spec: &SensitiveSpec) -> (Vec<u32>, Vec<Vec<u32>>) {
+/// Returns the rows in the order of their texts, and the row of each record by sensitive value.
+pub(super) fn buckets(
+    folded: &Folded,
+    column: usize,
+    spec: &SensitiveSpec,
+) -> (Vec<u32>, Vec<Vec<u32>>) {
     let mut order: Vec<u32> = (0..folded.rows() as u32).collect();
     order.sort_by(|&a, &b| texts(folded, a as usize).cmp(texts(folded, b as usize)));
-    let (values, counts) = counted(folded, column, spec, None);
-    let mut buckets: Vec<Vec<u32>> = counts.iter().map(|&count| Vec::with_capacity(count as usize)).collect();
+    let (values, counts) = counted(folded, column, spec, &[]);
+    let mut buckets: Vec<Vec<u32>> =
+        counts.iter().map(|&count| Vec::with_capacity(count as usize)).collect();
     for &row in &order {
         let value = values.of_code[folded.row(row as usize)[column] as usize] as usize;
         (0..folded.weights[row as usize]).for_each(|_| buckets[value].push(row));
@@ -39,7 +44,8 @@ pub(super) fn buckets(folded: &Folded, column: usize, spec: &SensitiveSpec) -> (
     (order, buckets)
 }
 
-/// A digest of everything that is published, whatever the order of the records: the groups of another table are others.
+/// Returns a digest of all published content, independent of the order of the records. Another
+/// table gets other groups.
 pub(super) fn content(folded: &Folded, order: &[u32], secret: &Secret) -> [u8; 32] {
     let mut parts: Vec<Vec<u8>> = Vec::with_capacity(order.len());
     for &row in order {
@@ -54,14 +60,19 @@ pub(super) fn content(folded: &Folded, order: &[u32], secret: &Secret) -> [u8; 3
     secret.digest(parts.iter().map(Vec::as_slice))
 }
 
-/// A column of whole numbers; the code of a number is one more.
+/// Returns a column of whole numbers; the code of a number n is n + 1.
 fn numbers(name: &str, up_to: u64) -> FoldedColumn {
     let texts = std::iter::once(String::new()).chain((0..=up_to).map(|n| n.to_string())).collect();
     FoldedColumn { name: name.to_owned(), texts }
 }
 
-/// The first table: the quasi-identifiers as they are, and the number of the group.
-pub(super) fn first(folded: &Folded, groups: &Groups, column: usize, missing: &str) -> Result<MadeTable> {
+/// Builds the first table: the unmodified quasi-identifiers and the group number.
+pub(super) fn first(
+    folded: &Folded,
+    groups: &Groups,
+    column: usize,
+    missing: &str,
+) -> Result<MadeTable> {
     let mut rows: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for &(row, group) in &groups.records {
         *rows.entry((row, group)).or_insert(0) += 1;
@@ -77,11 +88,11 @@ pub(super) fn first(folded: &Folded, groups: &Groups, column: usize, missing: &s
         table.weights.push(records);
     }
     table.read = table.records();
-    // Sorted, so that the same key gives the same release to the byte.
+    // Sorted, so that the same key gives the same bytes.
     plain_table(QIT, table, &[], Order::Sorted, missing)
 }
 
-/// The second table: how often each value occurs in each group.
+/// Builds the second table: the frequency of each value in each group.
 pub(super) fn second(
     folded: &Folded,
     groups: &Groups,
@@ -91,7 +102,7 @@ pub(super) fn second(
 ) -> Result<MadeTable> {
     let mut shown = folded.columns[column].clone();
     as_published(&mut shown, spec);
-    // Two codes may have one text, as when values are published as their categories.
+    // Two codes may have the same text, for example if categories are published.
     let mut code_of: BTreeMap<&str, u32> = BTreeMap::new();
     for (code, text) in shown.texts.iter().enumerate().skip(1) {
         code_of.entry(text).or_insert(code as u32);
@@ -99,7 +110,8 @@ pub(super) fn second(
     let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for &(row, group) in &groups.records {
         let code = folded.row(row as usize)[column];
-        let code = if code == MISSING { code } else { code_of[shown.texts[code as usize].as_str()] };
+        let code =
+            if code == MISSING { code } else { code_of[shown.texts[code as usize].as_str()] };
         *counts.entry((group, code)).or_insert(0) += 1;
     }
     let most = counts.values().copied().max().unwrap_or(0);

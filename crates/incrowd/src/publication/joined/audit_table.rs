@@ -1,4 +1,5 @@
-//! The private audit table: who stands in which group. It exists on request only and is not part of the release.
+//! The private audit table: the group of each person. It is written on request only and is not part
+//! of the release.
 
 use std::path::Path;
 
@@ -12,9 +13,9 @@ use super::join::{Encoded, JoinedTable};
 use super::tables::Labelled;
 use crate::make::MadeTable;
 
-const COLUMNS: [&str; 3] = ["id", "group", "source"];
+pub(super) const COLUMNS: [&str; 3] = ["id", "group", "source"];
 
-/// Which table a person comes from.
+/// The table from which a person comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum From {
     Both,
@@ -26,10 +27,11 @@ impl From {
     pub(crate) const ALL: [(&'static str, From); 3] =
         [("both", From::Both), ("table", From::Microdata), ("external", From::External)];
     /// The words of older audit tables.
-    const ONCE: [(&'static str, From); 2] = [("mt", From::Microdata), ("pd", From::External)];
+    const OLD: [(&'static str, From); 2] = [("mt", From::Microdata), ("pd", From::External)];
 }
 
-/// The table: everybody of the release with the number of the group, counted in the published table from 1 on.
+/// Builds the table: everybody of the release with the number of the group, counted from 1 in the
+/// published table.
 pub(crate) fn table(
     joined: &JoinedTable,
     encoded: &Encoded,
@@ -47,13 +49,16 @@ pub(crate) fn table(
             lines.push((number, name.clone(), known[record]));
         }
     }
-    // Strangers with the same quasi-identifiers are one row, and a row is in one group.
+    // External people with equal quasi-identifiers are one row, and a row is in one group.
     let points: HashMap<&[u32], u32> = (encoded.data.rows()..data.rows())
         .filter_map(|row| Some((data.quasi_codes(row), number(row)?)))
         .collect();
     let find = |codes: &[u32]| {
-        let point: Vec<u32> =
-            codes.iter().zip(&encoded.places).map(|(&code, places)| places[code as usize].0).collect();
+        let point: Vec<u32> = codes
+            .iter()
+            .zip(&encoded.places)
+            .map(|(&code, places)| places[code as usize].0)
+            .collect();
         points.get(point.as_slice()).copied()
     };
     let strangers = joined.external.names(&joined.people, &joined.gathered, &find, progress)?;
@@ -83,24 +88,28 @@ pub(crate) struct Line {
     pub(crate) from: From,
 }
 
-/// Reads an audit table: the lines by name, and how many names stand there more than once.
+/// Reads an audit table. Returns the lines by identifier, and the number of repeated identifiers.
 pub(crate) fn read(path: &Path, progress: &dyn Progress) -> Result<(HashMap<String, Line>, u64)> {
     let source = Source::open(&[path.to_owned()], &Options::default())?;
     if !source.columns().iter().eq(COLUMNS.iter()) {
         return Err(Error::input(format!("`{}` is not an audit table", path.display()))
             .help("its columns are id, group and source"));
     }
-    let table = source
-        .fold(&FoldSpec { columns: COLUMNS.map(str::to_owned).to_vec(), ..FoldSpec::default() }, progress)?;
+    let table = source.fold(
+        &FoldSpec { columns: COLUMNS.map(str::to_owned).to_vec(), ..FoldSpec::default() },
+        progress,
+    )?;
     let (mut lines, mut repeated) = (HashMap::new(), 0);
     for row in 0..table.rows() {
-        let text = |column: usize| table.columns[column].texts[table.row(row)[column] as usize].as_str();
+        let text =
+            |column: usize| table.columns[column].texts[table.row(row)[column] as usize].as_str();
         let malformed = || Error::input("a line of the audit table cannot be read");
         let group: u32 = text(1).parse().ok().filter(|n| *n > 0).ok_or_else(malformed)?;
-        let known = From::ALL.iter().chain(&From::ONCE);
+        let known = From::ALL.iter().chain(&From::OLD);
         let from = known.clone().find(|(word, _)| *word == text(2)).ok_or_else(malformed)?.1;
         let line = Line { group: group - 1, from };
-        repeated += table.weights[row] - 1 + u64::from(lines.insert(text(0).to_owned(), line).is_some());
+        repeated +=
+            table.weights[row] - 1 + u64::from(lines.insert(text(0).to_owned(), line).is_some());
     }
     Ok((lines, repeated))
 }

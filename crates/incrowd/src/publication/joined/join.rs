@@ -1,16 +1,18 @@
-//! Reading both tables and joining them on the identifier, with every rule about what does not fit.
+//! Reads both tables and joins them on the identifier, with the rules for records that do not
+//! match.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use incrowd_core::number::{looks_numeric, parse_number};
-use incrowd_core::{Code, ColumnSpec, Dataset, Error, Kind, Progress, Result};
+use incrowd_core::number::is_quantity;
+use incrowd_core::{Code, ColumnSpec, Dataset, Error, Kind, Progress, Result, value_key};
 use incrowd_engine::{External, Gathered, Identity, People, Source, Strangers};
 
 use crate::job::{ExternalJob, OnConflict, OnMissing};
 use crate::reading::Reading;
 
-/// Distinct rows of strangers that are kept when it is not yet known which of them matter.
-pub(crate) const ROOM: u64 = 1 << 22;
+/// The maximum number of distinct rows of external people that are kept before it is known which
+/// are needed.
+pub(crate) const MOST_STRANGERS: u64 = 1 << 22;
 
 /// Microdata and external table.
 #[derive(Debug)]
@@ -18,20 +20,20 @@ pub(crate) struct JoinedTable {
     pub(crate) people: People,
     pub(crate) external: External,
     pub(crate) gathered: Gathered,
-    /// Records about whom the tables do not agree.
+    /// Records of people about whom the tables disagree.
     pub(crate) conflicts: Vec<u32>,
 }
 
-/// The microdata on lines that hold the values of both tables.
+/// The microdata on domains with the values of both tables.
 pub(crate) struct Encoded {
     pub(crate) data: Dataset,
     /// The row of each record.
     pub(crate) row_of: Vec<u32>,
-    /// Where on the lines the codes of the external table lie.
+    /// By code of the external table, the position in the domain.
     pub(crate) places: Vec<Vec<Code>>,
 }
 
-/// How the table's people are read.
+/// Returns how the table's people are read.
 fn identity(external: &ExternalJob, reading: &Reading, names: bool) -> Identity {
     Identity {
         id: external.id.clone(),
@@ -46,14 +48,14 @@ fn identity(external: &ExternalJob, reading: &Reading, names: bool) -> Identity 
 /// Opens the external table.
 fn open(external: &ExternalJob, identity: &Identity) -> Result<External> {
     let source = crate::reading::open(&external.table());
-    let opened =
-        source.and_then(|source| External::of(source, &external.id, &identity.quasi, &identity.missing));
+    let opened = source
+        .and_then(|source| External::of(source, &external.id, &identity.quasi, &identity.missing));
     opened.map_err(|e| e.at("external.path"))
 }
 
 impl JoinedTable {
-    /// Reads both tables. With `names` it is kept who everybody is; with `all` every stranger is kept, else as many as there is
-    /// room for. `directory` is where files without a name may be made.
+    /// Reads both tables. With `names` the identifiers are kept. With `all` every external person
+    /// is kept, otherwise at most [`MOST_STRANGERS`] rows. `directory` is for temporary files.
     pub(crate) fn read(
         source: &Source,
         rules: &ExternalJob,
@@ -70,7 +72,7 @@ impl JoinedTable {
             return Err(Error::input("the table has no records")
                 .help("a table needs a header and at least one record without missing values"));
         }
-        let most = if all { u64::MAX } else { ROOM };
+        let most = if all { u64::MAX } else { MOST_STRANGERS };
         let gathered =
             external.read(&people, most, directory, progress).map_err(|e| e.at("external.path"))?;
         let differ = |(record, texts): &&(u32, Vec<String>)| {
@@ -79,14 +81,19 @@ impl JoinedTable {
             };
             !texts.iter().enumerate().all(own)
         };
-        let changes: Vec<(u32, Vec<String>)> = gathered.known.iter().filter(differ).cloned().collect();
+        let changes: Vec<(u32, Vec<String>)> =
+            gathered.known.iter().filter(differ).cloned().collect();
         if rules.on_conflict == OnConflict::Error && !changes.is_empty() {
             let (n, s) = (changes.len(), if changes.len() == 1 { "" } else { "s" });
             return Err(Error::input(format!(
-                "the tables do not agree in the quasi-identifiers of {n} record{s} of the microdata (first: record {})",
+                "the tables disagree about the quasi-identifiers of {n} record{s} of the microdata \
+                 (first: record {})",
                 changes[0].0 + 1
             ))
-            .help("on_conflict = \"table\" takes the values of the table, \"external\" those of the external table")
+            .help(
+                "on_conflict = \"table\" uses the values of the table, \
+                 \"external\" those of the external table",
+            )
             .at("external.on_conflict"));
         }
         if rules.on_conflict == OnConflict::External {
@@ -96,17 +103,18 @@ impl JoinedTable {
         Ok(JoinedTable { people, external, gathered, conflicts })
     }
 
-    /// Encodes the microdata on lines that hold the values of both tables.
+    /// Encodes the microdata on domains with the values of both tables.
     pub(crate) fn encode(&self, reading: &Reading) -> Result<Encoded> {
         let (folded, row_of) = self.people.fold();
-        let (data, places) = reading.encode_beside(folded, &self.gathered.columns)?;
+        let (data, places) = reading.encode_with_external(folded, &self.gathered.columns)?;
         let lost = || Error::bug("a row of the microdata got lost");
-        let row_of = row_of.into_iter().map(|row| data.row_of_fold(row).map(|row| row.0).ok_or_else(lost));
+        let row_of =
+            row_of.into_iter().map(|row| data.row_of_fold(row).map(|row| row.0).ok_or_else(lost));
         let row_of = row_of.collect::<Result<Vec<u32>>>()?;
         Ok(Encoded { data, row_of, places })
     }
 
-    /// Strangers on the lines, those who satisfy `keep`.
+    /// Returns the external people on the domains that satisfy `keep`.
     pub(crate) fn strangers(
         &self,
         places: &[Vec<Code>],
@@ -121,7 +129,11 @@ impl JoinedTable {
         let mut kept = Strangers::default();
         let mut point = vec![0; width];
         for (codes, &people) in strangers.codes.chunks_exact(width).zip(&strangers.weights) {
-            point.iter_mut().zip(codes).zip(places).for_each(|((to, &code), at)| *to = at[code as usize].0);
+            point
+                .iter_mut()
+                .zip(codes)
+                .zip(places)
+                .for_each(|((to, &code), at)| *to = at[code as usize].0);
             if people > 0 && keep(&point) {
                 kept.codes.extend_from_slice(&point);
                 kept.weights.push(people);
@@ -130,7 +142,7 @@ impl JoinedTable {
         Ok(kept)
     }
 
-    /// What a person should know about how the tables fit together.
+    /// Returns warnings about records that do not match.
     pub(crate) fn warnings(&self, rules: &ExternalJob) -> Vec<String> {
         let gathered = &self.gathered;
         let mut warnings = Vec::new();
@@ -142,53 +154,57 @@ impl JoinedTable {
         let id = &rules.id;
         warn(
             self.people.nameless,
-            &format!("record of the microdata has no `{id}` and is joined with nobody"),
-            &format!("records of the microdata have no `{id}` and are joined with nobody"),
+            &format!("record of the microdata has no `{id}` and is not joined"),
+            &format!("records of the microdata have no `{id}` and are not joined"),
         );
         warn(
             gathered.nameless,
-            &format!("external record has no `{id}` and is left out: it might be about anybody"),
-            &format!("external records have no `{id}` and are left out: they might be about anybody"),
+            &format!("external record has no `{id}` and is dropped: it could be about anybody"),
+            &format!(
+                "external records have no `{id}` and are dropped: they could be about anybody"
+            ),
         );
         warn(
             gathered.incomplete,
-            "external record lacks a quasi-identifier and is left out",
-            "external records lack a quasi-identifier and are left out",
+            "external record lacks a quasi-identifier and is dropped",
+            "external records lack a quasi-identifier and are dropped",
         );
         warn(
             gathered.repeated,
-            "external record says again what another says of the same person; it counts once",
-            "external records say again what others say of the same people; each person counts once",
+            "external record repeats another of the same person; it counts once",
+            "external records repeat others of the same people; each person counts once",
         );
-        let whose =
-            if rules.on_conflict == OnConflict::External { "the external table" } else { "the microdata" };
+        let source = if rules.on_conflict == OnConflict::External {
+            "the external table"
+        } else {
+            "the microdata"
+        };
         warn(
             self.conflicts.len() as u64,
-            &format!("person has other quasi-identifiers in the external table; those of {whose} count"),
-            &format!("people have other quasi-identifiers in the external table; those of {whose} count"),
+            &format!(
+                "person has other quasi-identifiers in the external table; \
+                 those of {source} are used"
+            ),
+            &format!(
+                "people have other quasi-identifiers in the external table; \
+                 those of {source} are used"
+            ),
         );
         if gathered.people == 0 {
             warnings.push(
-                "the external table adds nobody: the release is that of ordinary k-anonymity".to_owned(),
+                "the external table adds no people: the release is k-anonymous in the usual sense"
+                    .to_owned(),
             );
         }
         warnings
     }
 }
 
-/// Whether two texts are one value: two spellings of a number are.
+/// Returns whether two texts are the same value. A number may have several spellings.
 fn same(a: &str, b: &str, spec: &ColumnSpec) -> bool {
     let numbers = || {
         let quantity = spec.hierarchy.is_none() && spec.kind != Some(Kind::Text);
-        quantity
-            && looks_numeric(a)
-            && looks_numeric(b)
-            && parse_number(a).map(|n| n.as_f64()) == parse_number(b).map(|n| n.as_f64())
+        quantity && is_quantity(a) && is_quantity(b) && value_key(a) == value_key(b)
     };
     a == b || numbers()
-}
-
-/// The directory in which a file is.
-pub(crate) fn directory_of(path: &Path) -> PathBuf {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }

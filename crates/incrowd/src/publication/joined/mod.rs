@@ -1,5 +1,5 @@
-//! k-join-anonymity: people of the table and of an external one in boxes (JAT), and the sensitive values of the table's own people
-//! by sensitive group (SI).
+//! k-join-anonymity: the people of the table and of an external table in boxes (JAT), and the
+//! sensitive values of the table's own people by sensitive group (SI).
 
 mod audit_table;
 mod check;
@@ -17,11 +17,12 @@ use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
 use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result, looks_like_a_name};
-use incrowd_engine::{Beside, Engine, Format, Seen, is_database, same_database};
+use incrowd_engine::{Engine, ExaminedColumns, Format, RecordValues, is_database, same_database};
 
-use super::{Asked, Judged, Publication, ReadFile, Shelf, TablePlace, Tables, Views};
+use super::{Asked, Judged, Publication, ReadFile, ReleaseTables, TablePlace, Tables, Views};
 use crate::case::Case;
 use crate::checked::CheckedJob;
+use crate::directory_of;
 use crate::from_original::FromOriginal;
 use crate::job::{DefaultRole, ExternalJob, Job, JoinMethod, RoleName, Trim, word};
 use crate::judging::Judging;
@@ -36,19 +37,19 @@ use crate::suppression::Keys;
 pub(crate) use join::JoinedTable;
 pub use report::JoinReport;
 
-/// The column that says which sensitive group a row is of.
+/// The column with the label of a row's sensitive group.
 const SENSITIVE_GROUP: &str = "SG";
-/// The words for the tables in a manifest.
+/// The names of the tables in a manifest.
 const JAT: &str = "jat";
 const SI: &str = "si";
-/// The private table of who stands where.
+/// The private table of each person's group.
 const AUDIT: &str = "audit";
 
 /// The publication in two joined tables.
 #[derive(Debug)]
 pub(crate) struct Joined;
 
-/// The external table and its rules.
+/// Returns the settings of the external table.
 fn rules(job: &Job) -> Result<&ExternalJob> {
     job.external.as_ref().ok_or_else(|| Error::bug("a join without an external table"))
 }
@@ -74,7 +75,7 @@ impl Publication for Joined {
         job.external.is_some()
     }
 
-    /// Gives the identifier its role and leaves out columns that external people do not have.
+    /// Gives the identifier its role and drops columns that external people do not have.
     fn prepare(&self, job: &mut Job, columns: &[String]) -> Result<Vec<String>> {
         let id = rules(job)?.id.clone();
         match job.column(&id).map(|column| column.role) {
@@ -91,13 +92,17 @@ impl Publication for Joined {
                 return Err(error.at("external.id"));
             }
             Some(_) => {
-                return Err(Error::job(format!("`{id}` names people and cannot have another role"))
-                    .help("role = \"identifier\", or leave it out of [columns]")
-                    .at("external.id"));
+                return Err(Error::job(format!(
+                    "`{id}` identifies people and cannot have another role"
+                ))
+                .help("role = \"identifier\", or leave it out of [columns]")
+                .at("external.id"));
             }
         }
         let mut left_out: Vec<String> = Vec::new();
-        for (name, column) in job.columns.iter_mut().filter(|(_, c)| c.role == RoleName::Passthrough) {
+        for (name, column) in
+            job.columns.iter_mut().filter(|(_, c)| c.role == RoleName::Passthrough)
+        {
             column.role = RoleName::Drop;
             left_out.push(name.clone());
         }
@@ -107,7 +112,7 @@ impl Publication for Joined {
         }
         if let Some((name, _)) = job.columns.iter().find(|(name, _)| name == SENSITIVE_GROUP) {
             return Err(Error::job(format!(
-                "the column `{name}` has the name of the label of sensitive groups"
+                "the column `{name}` has the reserved name of the sensitive group labels"
             ))
             .help("rename it")
             .at(format!("columns.{name}")));
@@ -116,8 +121,8 @@ impl Publication for Joined {
             return Ok(Vec::new());
         }
         Ok(vec![format!(
-            "not published, because external people do not have them: {} (declare them sensitive to publish them with the \
-             sensitive values)",
+            "not published, because external people do not have them: {} \
+             (declare them sensitive to publish them with the sensitive values)",
             left_out.join(", ")
         )])
     }
@@ -133,10 +138,11 @@ impl Publication for Joined {
         for (i, promise) in job.promises.iter().enumerate() {
             if promise.model.card().needs.contains(&Need::Population) {
                 let error =
-                    Error::job(format!("`{}` cannot be promised together with [external]", promise.name()));
+                    Error::job(format!("`{}` cannot be combined with [external]", promise.name()));
                 return Err(error
                     .help(
-                        "`incrowd attack` with a population measures presence in a k-join-anonymous release",
+                        "`incrowd attack` with a population measures presence \
+                         in a k-join-anonymous release",
                     )
                     .at(format!("models.{i}")));
             }
@@ -145,7 +151,8 @@ impl Publication for Joined {
             return Err(check::no_k());
         }
         if job.method.algorithm.join().is_none() {
-            let error = Error::job(format!("`{}` cannot be used with [external]", job.method.card.name));
+            let error =
+                Error::job(format!("`{}` cannot be used with [external]", job.method.card.name));
             return Err(error.help("`mondrian` and `top-down` can").at("algorithm.name"));
         }
         Ok(())
@@ -154,30 +161,45 @@ impl Publication for Joined {
     fn tables(&self, job: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
         let rules = rules(&job.job)?;
         let (key, what) = ("output.path", "the release");
-        let mut places = vec![TablePlace { path: release.to_owned(), key, what, public: true }];
+        let mut places =
+            vec![TablePlace { path: release.to_owned(), key, what, public: true, columns: &[] }];
         if with_sensitive(job) {
-            let path = rules.sensitive.clone().unwrap_or_else(|| tables::default_sensitive(release));
+            let path =
+                rules.sensitive.clone().unwrap_or_else(|| tables::default_sensitive(release));
             if is_database(release) {
                 if !same_database(&path, release) {
-                    return Err(Error::job("the two tables of a release lie in one database")
-                        .help("leave it out: the second table gets the name of the first with `_si` after it")
-                        .at("external.sensitive"));
+                    return Err(Error::job(
+                        "the two tables of a release must be in the same database",
+                    )
+                    .help(
+                        "leave it out: the second table gets the name of the first \
+                         with the suffix `_si`",
+                    )
+                    .at("external.sensitive"));
                 }
             } else {
                 Format::of_path(&path).map_err(|e| e.at("external.sensitive"))?;
             }
-            if !is_database(release) && join::directory_of(&path) != join::directory_of(release) {
-                return Err(Error::job("the two tables of a release lie in one directory")
-                    .help("their manifest names no directory, so whoever has one finds the other beside it")
-                    .at("external.sensitive"));
+            if !is_database(release) && directory_of(&path) != directory_of(release) {
+                return Err(Error::job(
+                    "the two tables of a release must be in the same directory",
+                )
+                .help("the manifest contains file names without directories")
+                .at("external.sensitive"));
             }
             let (key, what) = ("external.sensitive", "the table of sensitive values");
-            places.push(TablePlace { path, key, what, public: true });
+            places.push(TablePlace { path, key, what, public: true, columns: &[] });
         }
         if let Some(path) = rules.audit.clone() {
             Format::of_path(&path).map_err(|e| e.at("external.audit"))?;
             let (key, what) = ("external.audit", "the audit table");
-            places.push(TablePlace { path, key, what, public: false });
+            places.push(TablePlace {
+                path,
+                key,
+                what,
+                public: false,
+                columns: &audit_table::COLUMNS,
+            });
         }
         Ok(places)
     }
@@ -195,27 +217,36 @@ impl Publication for Joined {
     ) -> Result<Material<'e>> {
         let rules = rules(&job.job)?;
         if let Some(person) = &job.job.input.person {
-            let repeats =
-                engine.source().repeats(std::slice::from_ref(person), &job.fold_spec(), progress)?;
+            let repeats = engine.source().repeats(
+                std::slice::from_ref(person),
+                &job.fold_spec(),
+                progress,
+            )?;
             job.check_persons(repeats > 0)?;
         }
         let all = rules.method == JoinMethod::Direct;
         let output = job.job.output.as_ref().map(|output| output.path.clone()).unwrap_or_default();
-        let directory = Some(join::directory_of(&output)).filter(|directory| directory.is_dir());
+        let directory = Some(directory_of(&output)).filter(|directory| directory.is_dir());
         let directory = directory.unwrap_or_else(std::env::temp_dir);
         let how = (rules.audit.is_some(), all);
-        let joined = JoinedTable::read(engine.source(), rules, &job.reading(), how, &directory, progress)?;
+        let joined =
+            JoinedTable::read(engine.source(), rules, &job.reading(), how, &directory, progress)?;
         let folded = joined.people.fold().0;
         let mut material = Material::new(folded, engine, keys, job, progress)?;
         material.joined = Some(joined);
         Ok(material)
     }
 
-    fn make(&self, material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
+    fn make(
+        &self,
+        material: Material<'_>,
+        job: &CheckedJob,
+        progress: &dyn Progress,
+    ) -> Result<Made> {
         make::make(material, job, progress)
     }
 
-    /// Beside the originals columns are in their order, whatever the order they were named in.
+    /// Sorts the columns in the order of the original.
     fn arrange(&self, judging: &mut Judging) -> Result<()> {
         let Some(original) = &judging.original else { return Ok(()) };
         let columns = open_input(original)?.columns().to_vec();
@@ -226,13 +257,13 @@ impl Publication for Joined {
     fn read_back(
         &self,
         reading: &Reading,
-        shelf: &dyn Shelf,
+        release: &dyn ReleaseTables,
         _: bool,
-        _: Beside<'_>,
+        _: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
-        if shelf.has(SI) {
+        if release.has(SI) {
             names.push(SENSITIVE_GROUP.to_owned());
         }
         let file = |content, back: &incrowd_engine::ReadBack| ReadFile {
@@ -241,14 +272,16 @@ impl Publication for Joined {
             digest: back.digest.clone(),
             columns: back.columns.clone(),
         };
-        let boxes = shelf.read(JAT, &names, progress)?;
+        let boxes = release.read(JAT, &names, progress)?;
         let mut tables = Tables { quasi: reading.quasi.len(), ..Tables::default() };
         tables.files.push(file(JAT, &boxes));
         tables.people = boxes.folded;
-        if shelf.has(SI) {
-            let columns = reading.sensitive.iter().flat_map(|(name, spec)| published_of(name, spec));
-            let columns: Vec<String> = [SENSITIVE_GROUP.to_owned()].into_iter().chain(columns).collect();
-            let values = shelf.read(SI, &columns, progress)?;
+        if release.has(SI) {
+            let columns =
+                reading.sensitive.iter().flat_map(|(name, spec)| published_of(name, spec));
+            let columns: Vec<String> =
+                [SENSITIVE_GROUP.to_owned()].into_iter().chain(columns).collect();
+            let values = release.read(SI, &columns, progress)?;
             tables.files.push(file(SI, &values));
             tables.values = Some(values.folded);
         }
@@ -259,12 +292,14 @@ impl Publication for Joined {
         check::judge(&tables, asked)
     }
 
-    /// The manifest tells nothing of the external table but that there was one, and without sensitive values nothing of how many
-    /// records the table has.
+    /// Adds the entries of this publication. The manifest contains nothing about the external table
+    /// except its existence, and without sensitive values not the number of records of the table.
     fn describe(&self, manifest: &mut Manifest, job: &CheckedJob, verified: &Verified) {
         if let Some(rules) = &job.job.external {
-            let (method, trim) = (word(&JoinMethod::ALL, rules.method), word(&Trim::ALL, rules.trim));
-            manifest.job.external = Some(ExternalEntry { method: method.to_owned(), trim: trim.to_owned() });
+            let (method, trim) =
+                (word(&JoinMethod::ALL, rules.method), word(&Trim::ALL, rules.trim));
+            manifest.job.external =
+                Some(ExternalEntry { method: method.to_owned(), trim: trim.to_owned() });
         }
         manifest.job.order = "sorted".to_owned();
         let rows = verified.files.first().map_or(0, |file| file.records);
@@ -286,53 +321,59 @@ impl Publication for Joined {
     ) -> Result<Option<FromOriginal>> {
         let Some(original) = &case.judging.original else { return Ok(None) };
         let Some(rules) = &case.judging.external else {
-            return Err(Error::job("which external table was the release made with?")
+            return Err(Error::job("the external table of the release is not given")
                 .help("name it as `[external] path` with `[external] id`, or give the job"));
         };
         originals::check(case, original, rules, tables, progress).map(Some)
     }
 
-    /// Measures the boxes on lines that hold the values of both tables, and asks them the queries of the workload.
+    /// Measures the boxes on domains with the values of both tables, and answers the workload's
+    /// queries with them.
     fn measure(&self, measuring: &mut Measuring<'_>, progress: &dyn Progress) -> Result<Measured> {
         let case = measuring.case;
         let Some(rules) = &case.judging.external else {
             return Err(Error::job(
-                "the release was made with an external table, whose values belong to the domains",
+                "the release was made with an external table, whose values are part of the domains",
             )
             .help("name it as `[external] path` with `[external] id`, or give the job"));
         };
         let source = measuring.open_original()?;
         let directory = std::env::temp_dir();
-        let joined = JoinedTable::read(&source, rules, &case.reading, (false, false), &directory, progress)?;
+        let joined =
+            JoinedTable::read(&source, rules, &case.reading, (false, false), &directory, progress)?;
         let data = joined.encode(&case.reading)?.data;
         let tables = case.read_back(true, progress)?;
         let tally = tally(&tables.people, data.quasi(), 0)?;
         let ask = measuring.ask.filter(|ask| ask.cards(self.layout()).next().is_some());
         let comparison = match (ask, &tables.values) {
             (None, _) => None,
-            (Some(_), Some(values)) => {
-                Some(Comparison::of_boxes(&data, &tables.people, values, case.reading.missing_label())?)
-            }
+            (Some(_), Some(values)) => Some(Comparison::of_boxes(
+                &data,
+                &tables.people,
+                values,
+                case.reading.missing_label(),
+            )?),
             (Some(ask), None) if ask.only.is_empty() => None,
             (Some(_), None) => {
                 return Err(Error::job(
-                    "counts cannot be estimated: nothing published says how many rows of a group are of the table",
+                    "counts cannot be estimated: \
+                     the release does not show how many rows of a group are from the table",
                 )
-                .help("publish a sensitive column, so that its table tells"));
+                .help("publish a sensitive column: its table shows these numbers"));
             }
         };
         Ok(Measured { tally, comparison })
     }
 
-    /// Attacks on people see the table of boxes, in which nobody has a sensitive value; attacks on sensitive values see the other
-    /// table, whose groups are the sensitive groups.
+    /// Attacks on people use the table of boxes, which has no sensitive values. Attacks on
+    /// sensitive values use the other table, whose groups are the sensitive groups.
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
         let tables = case.read_back(true, progress)?;
         let text = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
         let mut quasi = case.reading.quasi_specs();
         quasi.extend(tables.values.as_ref().map(|_| text.clone()));
         let values = tables.values.map(|values| (values, vec![text]));
-        Ok(Views { people: tables.people, quasi, values, seen: Seen::default() })
+        Ok(Views { people: tables.people, quasi, values, seen: RecordValues::default() })
     }
 
     fn inform<'a>(&self, case: &Case, views: &'a Views, adversary: &mut Adversary<'a>) {

@@ -1,4 +1,4 @@
-//! With the originals in hand: the rules O1 to O4.
+//! Checks of a release against its originals: the rules O1 to O4.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,8 +16,8 @@ use crate::from_original::FromOriginal;
 use crate::job::{ExternalJob, Input};
 use crate::reading::{Reading, open_input};
 
-/// Checks a release against what it was made from: the microdata is the original of the case, the external table that of its
-/// rules.
+/// Checks a release against its originals: the microdata is the original of the case, the external
+/// table that of its rules.
 pub(crate) fn check(
     case: &Case,
     original: &Input,
@@ -27,13 +27,22 @@ pub(crate) fn check(
 ) -> Result<FromOriginal> {
     let source = open_input(original)?;
     let (reading, audit) = (&case.reading, rules.audit.as_deref());
-    let read =
-        JoinedTable::read(&source, rules, reading, (audit.is_some(), true), &std::env::temp_dir(), progress);
-    let mut found = FromOriginal { loose: Some(0), rules: Some("O1 to O3"), ..FromOriginal::default() };
+    let read = JoinedTable::read(
+        &source,
+        rules,
+        reading,
+        (audit.is_some(), true),
+        &std::env::temp_dir(),
+        progress,
+    );
+    let mut found =
+        FromOriginal { loose: Some(0), rules: Some("O1 to O3"), ..FromOriginal::default() };
     let joined = match read {
         Ok(joined) => joined,
         Err(error) if error.fault() == Fault::Input => {
-            found.failures.push(Failure::new("O1", format!("the originals cannot be joined: {error}")));
+            found
+                .failures
+                .push(Failure::new("O1", format!("the originals cannot be joined: {error}")));
             return Ok(found);
         }
         Err(error) => return Err(error),
@@ -42,10 +51,11 @@ pub(crate) fn check(
     let (people, microdata) = everybody(&joined, specs.len());
     let missing = reading.missing_label();
     found.warnings = joined.warnings(rules);
-    let told = explained(&join_tables(tables), &people, &microdata, &specs, missing, progress)?;
-    found.loose = Some(told.loose);
+    let explained =
+        explained(&join_tables(tables), &people, &microdata, &specs, missing, progress)?;
+    found.loose = Some(explained.loose);
     match audit {
-        None => found.failures.extend(told.failures),
+        None => found.failures.extend(explained.failures),
         Some(path) => {
             let membership = member_of(&join_tables(tables), &people, &specs, missing, progress)?;
             let audited = Audited { joined: &joined, tables, membership: &membership, reading };
@@ -56,8 +66,8 @@ pub(crate) fn check(
     Ok(found)
 }
 
-/// Everybody of both tables in their quasi-identifiers, records of the microdata first, one row each; and how many of each
-/// row are microdata.
+/// Returns the quasi-identifiers of the people of both tables, one row for each record of the
+/// microdata first; and the number of microdata records of each row.
 fn everybody(joined: &JoinedTable, quasi: usize) -> (Folded, Vec<u64>) {
     let people = &joined.people;
     let mut folded = Folded { missing: vec![0; quasi], ..Folded::default() };
@@ -71,7 +81,8 @@ fn everybody(joined: &JoinedTable, quasi: usize) -> (Folded, Vec<u64>) {
     }
     let mut microdata = vec![1; people.len()];
     if let Some(strangers) = &joined.gathered.strangers {
-        let shift: Vec<u32> = people.columns.iter().map(|column| column.texts.len() as u32 - 1).collect();
+        let shift: Vec<u32> =
+            people.columns.iter().map(|column| column.texts.len() as u32 - 1).collect();
         for (codes, &weight) in strangers.codes.chunks_exact(quasi).zip(&strangers.weights) {
             folded.codes.extend(codes.iter().zip(&shift).map(|(code, shift)| code + shift));
             folded.weights.push(weight);
@@ -81,7 +92,7 @@ fn everybody(joined: &JoinedTable, quasi: usize) -> (Folded, Vec<u64>) {
     (folded, microdata)
 }
 
-/// The sensitive values of a record as they are published.
+/// Returns the published sensitive values of a record.
 fn published_values(joined: &JoinedTable, reading: &Reading, record: usize) -> Vec<String> {
     let mut cells = Vec::new();
     for (s, (_, spec)) in reading.sensitive.iter().enumerate() {
@@ -90,7 +101,8 @@ fn published_values(joined: &JoinedTable, reading: &Reading, record: usize) -> V
             let name = spec.categories.as_ref().and_then(|c| Some(c.name(c.of(text)?).to_owned()));
             name.unwrap_or_else(|| "*".to_owned())
         };
-        let shown = |cell: String| if text.is_empty() { reading.missing_label().to_owned() } else { cell };
+        let shown =
+            |cell: String| if text.is_empty() { reading.missing_label().to_owned() } else { cell };
         match spec.publish.filter(|_| spec.categories.is_some()) {
             Some(Publish::Category) => cells.push(shown(category())),
             Some(Publish::Both) => cells.extend([shown(text.to_owned()), shown(category())]),
@@ -103,13 +115,13 @@ fn published_values(joined: &JoinedTable, reading: &Reading, record: usize) -> V
 /// A multiset of sensitive values.
 type Values = BTreeMap<Vec<String>, i64>;
 
-/// The values of a published row, without its label.
+/// Returns the values of a published row, without its label.
 fn row_values(folded: &Folded, row: usize) -> Vec<String> {
     let cells = folded.row(row).iter().zip(&folded.columns).skip(1);
     cells.map(|(&code, column)| column.texts[code as usize].clone()).collect()
 }
 
-/// The sensitive values all together are those of the microdata (rule O3).
+/// Checks that the published sensitive values are those of the microdata (rule O3).
 fn overall(joined: &JoinedTable, tables: &Tables, reading: &Reading) -> Option<Failure> {
     let folded = tables.values.as_ref()?;
     let mut values = Values::new();
@@ -120,13 +132,12 @@ fn overall(joined: &JoinedTable, tables: &Tables, reading: &Reading) -> Option<F
         *values.entry(row_values(folded, row)).or_default() -= folded.weights[row] as i64;
     }
     let off = values.values().filter(|n| **n != 0).count();
-    let says = format!(
-        "{off} combinations of sensitive values are not published as often as the microdata has them"
-    );
+    let says =
+        format!("{off} combinations of sensitive values are not as frequent as in the microdata");
     (off > 0).then(|| Failure::new("O3", says))
 }
 
-/// A release with the table that says who stands where.
+/// A release with its audit table.
 struct Audited<'a> {
     joined: &'a JoinedTable,
     tables: &'a Tables,
@@ -135,8 +146,9 @@ struct Audited<'a> {
 }
 
 impl Audited<'_> {
-    /// Checks that everybody stands once, in a box that holds them, that groups are as large as published and hold somebody of
-    /// the microdata, and that sensitive values stand with the right people.
+    /// Checks that every person is listed once, in a group whose box contains the person; that
+    /// groups have their published sizes and contain microdata; and that each sensitive group has
+    /// the values of its people.
     fn check(&self, path: &Path, progress: &dyn Progress) -> Result<Vec<Failure>> {
         let (lines, repeated) = audit_table::read(path, progress)?;
         let groups = Groups::new(self.tables);
@@ -147,13 +159,17 @@ impl Audited<'_> {
         };
         let mut values: BTreeMap<String, Values> = BTreeMap::new();
         let mut known = vec![From::Microdata; self.joined.people.len()];
-        self.joined.gathered.known.iter().for_each(|(record, _)| known[*record as usize] = From::Both);
+        self.joined
+            .gathered
+            .known
+            .iter()
+            .for_each(|(record, _)| known[*record as usize] = From::Both);
         for (record, name) in self.joined.people.names.iter().flatten().enumerate() {
             let Some(line) = lines.get(name) else {
                 tally.unpublished += 1;
                 continue;
             };
-            self.stands(line, record, &groups, &mut tally);
+            self.add(line, record, &groups, &mut tally);
             tally.wrong_source += u64::from(line.from != known[record]);
             if let Some(own) = tally.own.get_mut(line.group as usize) {
                 *own += 1;
@@ -164,26 +180,30 @@ impl Audited<'_> {
         }
         for (name, row) in self.strangers(&lines, progress)? {
             if let Some(line) = lines.get(&name) {
-                self.stands(line, self.joined.people.len() + row as usize, &groups, &mut tally);
+                self.add(line, self.joined.people.len() + row as usize, &groups, &mut tally);
                 tally.wrong_source += u64::from(line.from != From::External);
             }
         }
         let unknown = lines.len() as u64 - tally.met;
-        let wrong_sizes = tally.sizes.iter().zip(&groups.records).filter(|(have, need)| have != need).count();
-        let lonely = tally.own.iter().filter(|own| **own == 0).count();
+        let wrong_sizes =
+            tally.sizes.iter().zip(&groups.records).filter(|(have, need)| have != need).count();
+        let without_microdata = tally.own.iter().filter(|own| **own == 0).count();
         let mut failures = Vec::new();
         let mut fail = |count: u64, says: &str| {
             if count > 0 {
                 failures.push(Failure::new("O2", format!("{count} {says}")));
             }
         };
-        fail(repeated, "people stand in the audit table more than once");
+        fail(repeated, "people are in the audit table more than once");
         fail(unknown, "people of the audit table are in neither table");
         fail(tally.unpublished, "people of the microdata are not in the audit table");
-        fail(tally.outside, "people stand in a group whose box does not hold them, or in none");
-        fail(tally.wrong_source, "people come from another table than the audit table says");
-        fail(wrong_sizes as u64, "groups have another number of rows than people in the audit table");
-        fail(lonely as u64, "groups hold nobody of the microdata");
+        fail(tally.outside, "people are in a group whose box does not contain them, or in none");
+        fail(tally.wrong_source, "people come from another table than in the audit table");
+        fail(
+            wrong_sizes as u64,
+            "groups have another number of rows than people in the audit table",
+        );
+        fail(without_microdata as u64, "groups contain nobody of the microdata");
         if let Some(folded) = &self.tables.values {
             for row in 0..folded.rows() {
                 let label = folded.columns[0].texts[folded.row(row)[0] as usize].clone();
@@ -192,15 +212,17 @@ impl Audited<'_> {
             }
             let off = values.values().filter(|values| values.values().any(|n| *n != 0)).count();
             if off > 0 {
-                let says = format!("{off} sensitive groups do not have the sensitive values of their people");
+                let says = format!(
+                    "{off} sensitive groups do not have the sensitive values of their people"
+                );
                 failures.push(Failure::new("O3", says));
             }
         }
         Ok(failures)
     }
 
-    /// Counts a person whose row among everybody is `row`.
-    fn stands(&self, line: &Line, row: usize, groups: &Groups, tally: &mut Tally) {
+    /// Counts a person. `row` is the person's row in the result of [`everybody`].
+    fn add(&self, line: &Line, row: usize, groups: &Groups, tally: &mut Tally) {
         tally.met += 1;
         let Some(&first) = groups.first.get(line.group as usize) else {
             tally.outside += 1;
@@ -211,21 +233,25 @@ impl Audited<'_> {
         tally.outside += u64::from(self.membership.boxes[row].binary_search(&own).is_err());
     }
 
-    /// The strangers of the audit table with their rows among the distinct strangers.
+    /// Returns the external people of the audit table with their rows among the distinct ones.
     fn strangers(
         &self,
         lines: &HashMap<String, Line>,
         progress: &dyn Progress,
     ) -> Result<Vec<(String, u32)>> {
         let Some(strangers) = &self.joined.gathered.strangers else {
-            return Err(Error::bug("strangers were not kept"));
+            return Err(Error::bug("external people were not kept"));
         };
         let width = self.tables.quasi.max(1);
         let rows = strangers.codes.chunks_exact(width).enumerate();
         let rows: HashMap<&[u32], u32> = rows.map(|(row, codes)| (codes, row as u32)).collect();
         let find = |codes: &[u32]| rows.get(codes).copied();
-        let mut named =
-            self.joined.external.names(&self.joined.people, &self.joined.gathered, &find, progress)?;
+        let mut named = self.joined.external.names(
+            &self.joined.people,
+            &self.joined.gathered,
+            &find,
+            progress,
+        )?;
         named.retain(|(name, _)| lines.contains_key(name));
         Ok(named)
     }
@@ -243,7 +269,7 @@ struct Tally {
 
 /// The groups of a release in the order of the published table.
 struct Groups {
-    /// A row of each among the distinct rows.
+    /// A row of each group among the distinct rows.
     first: Vec<u32>,
     records: Vec<u64>,
 }
@@ -254,8 +280,9 @@ impl Groups {
         let text = |row: u32, column: usize| {
             boxes.columns[column].texts[boxes.row(row as usize)[column] as usize].as_str()
         };
-        let cells = |row: u32| (0..tables.quasi).map(move |column| text(row, column)).collect::<Vec<_>>();
-        // Labels are numbered, so that of two the shorter is the smaller number.
+        let cells =
+            |row: u32| (0..tables.quasi).map(move |column| text(row, column)).collect::<Vec<_>>();
+        // Labels contain numbers: comparing lengths first sorts them by number.
         let label = |row: u32| {
             let label = if tables.values.is_some() { text(row, tables.quasi) } else { "" };
             (label.len(), label)

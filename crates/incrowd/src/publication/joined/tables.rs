@@ -1,10 +1,11 @@
-//! The two published tables: boxes with the label of their sensitive group, and sensitive values by label.
+//! Construction of the two published tables: boxes with the label of their sensitive group, and
+//! sensitive values by label.
 
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{
-    ColumnSpec, Dataset, Error, Folded, FoldedColumn, GroupId, Kind, Labels, Partition, Plan, Result, RowId,
-    Span,
+    ColumnSpec, Dataset, Error, Folded, FoldedColumn, GroupId, Kind, Labels, Partition, Plan,
+    Result, RowId, Span,
 };
 use incrowd_engine::{Content, Order, Output};
 use incrowd_recode::join::JoinOutcome;
@@ -13,7 +14,8 @@ use super::{JAT, SENSITIVE_GROUP, SI};
 use crate::checked::CheckedJob;
 use crate::make::MadeTable;
 
-/// Where the table of sensitive values goes unless the job says otherwise: `people.release.csv` has `people.release.si.csv`.
+/// Returns the default path of the table of sensitive values: `people.release.si.csv` for
+/// `people.release.csv`.
 pub(crate) fn default_sensitive(release: &Path) -> PathBuf {
     if let Some(table) = incrowd_engine::beside_table(release, "_si") {
         return table;
@@ -23,21 +25,22 @@ pub(crate) fn default_sensitive(release: &Path) -> PathBuf {
     release.with_file_name(format!("{}.si{}", &name[..end], &name[end..]))
 }
 
-/// What the column holds by which the two tables belong together.
-const LINKS: &str = "number of a group, by which the two tables belong together";
+/// The description of the column that links the two tables.
+const LINKS: &str = "number of a group, which links the two tables";
 
-/// Groups as they are published.
+/// The published numbers of groups.
 pub(crate) struct Labelled {
-    /// The number of each group's sensitive group, from 0 on, in the order of their first appearance in the sorted table.
+    /// The number of each group's sensitive group, from 0 on, in the order of first appearance in
+    /// the sorted table.
     pub(crate) sensitive: Vec<u32>,
-    /// How many sensitive groups there are.
+    /// The number of sensitive groups.
     pub(crate) count: u32,
     /// The number of each group among the distinct published rows, from 0 on.
     pub(crate) numbers: Vec<u32>,
 }
 
 impl Labelled {
-    /// Numbers groups and sensitive groups by the order in which the published table shows them.
+    /// Numbers groups and sensitive groups in their order in the published table.
     pub(crate) fn new(plan: &Plan<'_>, outcome: &JoinOutcome, with_sensitive: bool) -> Labelled {
         let width = plan.dataset().quasi().len();
         let cells = |group: u32| (0..width).map(move |q| plan.text(GroupId(group), q));
@@ -52,14 +55,16 @@ impl Labelled {
                 count += 1;
             }
         }
-        let of = |group: u32| name_of[outcome.groups[group as usize].sensitive as usize].unwrap_or(0);
+        let of =
+            |group: u32| name_of[outcome.groups[group as usize].sensitive as usize].unwrap_or(0);
         let sensitive: Vec<u32> = (0..outcome.groups.len() as u32).map(of).collect();
-        let seen = |group: u32| (cells(group), if with_sensitive { sensitive[group as usize] } else { 0 });
+        let published =
+            |group: u32| (cells(group), if with_sensitive { sensitive[group as usize] } else { 0 });
         let alike = |a: u32, b: u32| {
-            let ((mine, own), (theirs, other)) = (seen(a), seen(b));
+            let ((mine, own), (theirs, other)) = (published(a), published(b));
             own == other && mine.eq(theirs)
         };
-        order.sort_by(|&a, &b| cells(a).cmp(cells(b)).then(seen(a).1.cmp(&seen(b).1)));
+        order.sort_by(|&a, &b| cells(a).cmp(cells(b)).then(published(a).1.cmp(&published(b).1)));
         let mut numbers = vec![0; order.len()];
         let mut number = 0;
         for pair in order.windows(2) {
@@ -70,12 +75,12 @@ impl Labelled {
     }
 }
 
-/// The label of a sensitive group.
+/// Returns the label of a sensitive group.
 pub(crate) fn label(number: u32) -> String {
     format!("sg{}", number + 1)
 }
 
-/// The table of boxes.
+/// Builds the table of boxes.
 pub(crate) fn boxes(
     data: &Dataset,
     partition: &Partition,
@@ -87,7 +92,8 @@ pub(crate) fn boxes(
         true => (data.clone(), partition.clone()),
         false => one_row_each(data, partition)?,
     };
-    let of_row = |row: usize| partition.group(row).map_or(0, |group| labelled.sensitive[group.index()]);
+    let of_row =
+        |row: usize| partition.group(row).map_or(0, |group| labelled.sensitive[group.index()]);
     let of_row: Vec<u32> = (0..data.rows()).map(of_row).collect();
     let data = data.with_sensitive(vec![(SENSITIVE_GROUP.to_owned(), labels, of_row)])?;
     let quasi = data.quasi().iter().enumerate();
@@ -96,13 +102,14 @@ pub(crate) fn boxes(
     if with_sensitive {
         columns.push((SENSITIVE_GROUP.to_owned(), Content::Sensitive(0)));
     }
-    // Always sorted, so that the order carries no information about who came from where.
+    // Always sorted, so that the order does not reveal from which table a person came.
     let says = vec![(SENSITIVE_GROUP.to_owned(), LINKS)];
     let output = Output { columns, order: Order::Sorted, says, ..Output::default() };
     Ok(MadeTable { content: JAT, data, partition, output })
 }
 
-/// The groups as rows of a table: all their people look the same, so there is no need to bring each in order.
+/// Returns a table with one row per group. All people of a group have equal cells, so that single
+/// people need not be sorted.
 fn one_row_each(data: &Dataset, partition: &Partition) -> Result<(Dataset, Partition)> {
     let mut sizes = vec![0; partition.groups()];
     for row in 0..data.rows() {
@@ -114,21 +121,22 @@ fn one_row_each(data: &Dataset, partition: &Partition) -> Result<(Dataset, Parti
     let codes: Vec<u32> =
         (0..sizes.len()).flat_map(|group| spans(group).iter().map(|span| span.lo.0)).collect();
     let groups = data.first_rows(0).extended(&codes, &sizes);
-    let mut alone = Partition::new(data.quasi().len(), groups.rows());
+    let mut single = Partition::new(data.quasi().len(), groups.rows());
     for group in 0..sizes.len() {
-        alone.add(spans(group), [RowId(group as u32)])?;
+        single.add(spans(group), [RowId(group as u32)])?;
     }
-    Ok((groups, alone))
+    Ok((groups, single))
 }
 
-/// The table of sensitive values.
+/// Builds the table of sensitive values.
 pub(crate) fn values(
     job: &CheckedJob,
     microdata: &Dataset,
     partition: &Partition,
     labelled: &Labelled,
 ) -> Result<MadeTable> {
-    let mut columns = vec![FoldedColumn { name: SENSITIVE_GROUP.to_owned(), texts: vec![String::new()] }];
+    let mut columns =
+        vec![FoldedColumn { name: SENSITIVE_GROUP.to_owned(), texts: vec![String::new()] }];
     columns[0].texts.extend((0..labelled.count).map(label));
     for column in microdata.sensitive() {
         // Code 0 of a folded column is the missing value.
@@ -154,7 +162,8 @@ pub(crate) fn values(
     let data = Dataset::encode(folded, &[&text], &specs, "").map_err(|e| e.misfit.error)?;
     let mut groups = Partition::new(1, data.rows());
     let mut rows: Vec<Vec<RowId>> = vec![Vec::new(); data.quasi()[0].domain.leaves() as usize];
-    (0..data.rows()).for_each(|row| rows[data.quasi_codes(row)[0] as usize].push(RowId(row as u32)));
+    (0..data.rows())
+        .for_each(|row| rows[data.quasi_codes(row)[0] as usize].push(RowId(row as u32)));
     for (leaf, rows) in rows.into_iter().enumerate() {
         let leaf = incrowd_core::Code(leaf as u32);
         groups.add(&[Span { lo: leaf, hi: leaf }], rows)?;

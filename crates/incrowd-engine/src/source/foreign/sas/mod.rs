@@ -1,10 +1,13 @@
-//! SAS data sets (.sas7bdat), plain or compressed, of 32 and 64 bit systems, in both orders of bytes, with dates and missing values.
+//! SAS data sets (.sas7bdat): uncompressed or compressed, 32-bit or 64-bit, little-endian or
+//! big-endian, with dates and missing values.
 //!
-//! SAS publishes no description. This follows what is known of the layout: a header, then pages of one size. A page begins with its
-//! kind and two counts; pages of metadata list their parts (*subheaders*) by place and length. Records stand in pages of their own,
-//! behind the parts of a page (*mix*), or, if they are compressed, are parts themselves.
+//! SAS does not publish a specification. This reader follows the known layout: a header, then pages
+//! of equal size. A page starts with its type and two counts. Metadata pages list their
+//! *subheaders* by offset and length. Records are on separate pages, or after the subheaders of a
+//! page (*mix*). Compressed records are subheaders themselves.
 //!
-//! What SAS marked as deleted is still in the file. Such files are refused: nobody who was deleted may be published.
+//! Records that SAS marked as deleted are still in the file. Files with deleted records are
+//! rejected, because deleted records must not be published.
 
 mod parts;
 mod unpack;
@@ -12,10 +15,11 @@ mod unpack;
 use encoding_rs::Encoding;
 
 use super::bytes::Bytes;
-use super::{Cells, Damage, Table, date};
+use super::columns::{Cells, Numbers, Texts};
+use super::{Budget, Damage, Table};
 use parts::{Column, Metadata, Part};
 
-/// The first bytes of every data set.
+/// Signature of a data set.
 pub(super) const MAGIC: &[u8] =
     b"\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60\xb3\x14\x11\xcf\
 \xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11";
@@ -23,42 +27,45 @@ pub(super) const MAGIC: &[u8] =
 /// Days from 1960-01-01 to 1970-01-01.
 const EPOCH: f64 = 3653.0;
 
-/// The kinds of pages, in the bits that tell them apart.
+/// Page types, and the mask for them.
 const KINDS: u16 = 0x0f00;
 const DATA: u16 = 0x0100;
 const MIX: u16 = 0x0200;
-/// An index, or what else is no part of the table.
+/// Type of pages without table data, such as an index.
 const OTHER: u16 = 0x9000;
 const HAS_DELETED: u16 = 0x0080;
 
-/// What the header says of the file.
+/// Contents of the file header.
 struct Header {
-    /// Places and lengths take eight bytes.
+    /// Whether offsets and lengths take eight bytes (64-bit file).
     wide: bool,
     big: bool,
-    /// How texts are written; an error names the number of an encoding that is not known.
+    /// Encoding of texts, or the code of an unknown encoding.
     encoding: Result<&'static Encoding, u8>,
-    /// Stat/Transfer does not fill up to eight bytes before the records of a page.
+    /// Whether the padding before the records may be missing. Stat/Transfer omits it.
     may_be_unaligned: bool,
 }
 
-/// A page, with its kind and counts.
+/// A page with its type and counts.
 struct Page<'a> {
     bytes: &'a [u8],
     kind: u16,
-    /// Parts and records together.
+    /// Number of subheaders and records.
     blocks: usize,
     parts: usize,
 }
 
 impl Header {
-    /// The bytes of a place or a length.
+    /// Size of an offset or a length in bytes.
     fn word(&self) -> usize {
         if self.wide { 8 } else { 4 }
     }
 
     fn at<'a>(&self, bytes: &'a [u8], from: usize) -> Result<Bytes<'a>, Damage> {
-        bytes.get(from..).map(|rest| Bytes::new(rest, self.big)).ok_or_else(|| "it ends too early".into())
+        bytes
+            .get(from..)
+            .map(|rest| Bytes::new(rest, self.big))
+            .ok_or_else(|| "it ends too early".into())
     }
 
     fn number(&self, bytes: &[u8], from: usize) -> Result<usize, Damage> {
@@ -67,7 +74,7 @@ impl Header {
         usize::try_from(number).map_err(|_| "its parts do not fit together".into())
     }
 
-    /// Where the list of a page's parts begins.
+    /// Offset of the list of subheaders in a page.
     fn page_header(&self) -> usize {
         if self.wide { 40 } else { 24 }
     }
@@ -84,32 +91,35 @@ impl Header {
         Ok(Page { bytes, kind, blocks, parts })
     }
 
-    /// The text of a cell or a name.
+    /// Decodes the text of a cell or a name.
     fn text(&self, bytes: &[u8]) -> Result<String, Damage> {
-        let end = bytes.iter().rposition(|byte| !matches!(byte, 0 | b' ')).map_or(0, |last| last + 1);
+        let end =
+            bytes.iter().rposition(|byte| !matches!(byte, 0 | b' ')).map_or(0, |last| last + 1);
         match (std::str::from_utf8(&bytes[..end]), self.encoding) {
             (Ok(text), _) if text.is_ascii() => Ok(text.to_owned()),
             (_, Ok(encoding)) => Ok(encoding.decode_without_bom_handling(&bytes[..end]).0.into_owned()),
             (_, Err(code)) => Err(format!(
                 "its texts are in an encoding that is not read (SAS's number {code}); write it anew with encoding=utf8"
-            )),
+            )
+            .into()),
         }
     }
 }
 
-pub(super) fn read(bytes: &[u8]) -> Result<Table, Damage> {
+pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Table, Damage> {
     let (header, pages) = header(bytes)?;
     let pages = pages.map(|page| header.page(page)).collect::<Result<Vec<_>, _>>()?;
     let metadata = Metadata::read(&header, &pages)?;
+    budget.take_columns(metadata.columns)?;
     let columns = metadata.columns(&header)?;
-    let mut records = Records::new(&header, &metadata, &columns);
+    let mut records = Records::new(&header, &metadata, &columns, budget);
     for page in &pages {
         records.page(page)?;
     }
     records.finish()
 }
 
-/// The header, and the pages behind it.
+/// Parses the header. Returns it with the pages that follow.
 fn header(bytes: &[u8]) -> Result<(Header, std::slice::ChunksExact<'_, u8>), Damage> {
     let fixed = bytes.get(..288).ok_or("it ends too early")?;
     let header = Header {
@@ -118,7 +128,7 @@ fn header(bytes: &[u8]) -> Result<(Header, std::slice::ChunksExact<'_, u8>), Dam
         encoding: encoding(fixed[70]),
         may_be_unaligned: fixed[216..232].windows(8).any(|release| release == b"9.0000M0"),
     };
-    // Some systems fill up to eight bytes before the dates in the header.
+    // Some systems write four padding bytes before the dates in the header.
     let shift = if fixed[35] == b'3' { 4 } else { 0 };
     let mut at = header.at(fixed, 196 + shift)?;
     let (length, page) = (at.u32()? as usize, at.u32()? as usize);
@@ -129,7 +139,8 @@ fn header(bytes: &[u8]) -> Result<(Header, std::slice::ChunksExact<'_, u8>), Dam
     Ok((header, pages.chunks_exact(page)))
 }
 
-/// The encoding behind SAS's number. 0 says nothing, and Windows-1252 is what SAS takes then.
+/// Maps an encoding code of SAS to an encoding. Code 0 means unspecified, for which SAS uses
+/// Windows-1252.
 fn encoding(code: u8) -> Result<&'static Encoding, u8> {
     let label = match code {
         20 => "utf-8",
@@ -167,29 +178,31 @@ fn encoding(code: u8) -> Result<&'static Encoding, u8> {
     Encoding::for_label(label.as_bytes()).ok_or(code)
 }
 
-/// The records that were read so far, column by column.
+/// The records read up to now, by column.
 struct Records<'a> {
     header: &'a Header,
     metadata: &'a Metadata<'a>,
     columns: &'a [Column],
-    texts: Vec<Vec<Option<String>>>,
-    numbers: Vec<Vec<Option<f64>>>,
+    cells: Vec<Cells>,
     count: usize,
-    /// A compressed record as it was.
+    /// Buffer for a decompressed record.
     row: Vec<u8>,
+    budget: &'a mut Budget,
 }
 
 impl<'a> Records<'a> {
-    fn new(header: &'a Header, metadata: &'a Metadata<'a>, columns: &'a [Column]) -> Records<'a> {
-        Records {
-            header,
-            metadata,
-            columns,
-            texts: columns.iter().map(|_| Vec::new()).collect(),
-            numbers: columns.iter().map(|_| Vec::new()).collect(),
-            count: 0,
-            row: Vec::new(),
-        }
+    fn new(
+        header: &'a Header,
+        metadata: &'a Metadata<'a>,
+        columns: &'a [Column],
+        budget: &'a mut Budget,
+    ) -> Records<'a> {
+        let fresh = |column: &Column| match column.is_text {
+            true => Cells::Text(Texts::new()),
+            false => Cells::Numbers(Numbers::new()),
+        };
+        let cells = columns.iter().map(fresh).collect();
+        Records { header, metadata, columns, cells, count: 0, row: Vec::new(), budget }
     }
 
     fn page(&mut self, page: &Page<'_>) -> Result<(), Damage> {
@@ -212,7 +225,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Records that lie one after another; the last page has fewer than it could.
+    /// Reads contiguous records. The last page may have fewer records than it has space for.
     fn rows(&mut self, bytes: &[u8], count: usize) -> Result<(), Damage> {
         let left = self.metadata.records - self.count;
         for row in bytes.chunks_exact(self.metadata.width).take(count.min(left)) {
@@ -221,7 +234,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// A record that is a part of its page.
+    /// Reads a record that is stored as a subheader.
     fn packed(&mut self, part: &Part<'_>) -> Result<(), Damage> {
         if !part.is_record || self.count == self.metadata.records {
             return Ok(());
@@ -237,37 +250,31 @@ impl<'a> Records<'a> {
     }
 
     fn record(&mut self, row: &[u8]) -> Result<(), Damage> {
-        for (index, column) in self.columns.iter().enumerate() {
+        for (column, cells) in self.columns.iter().zip(&mut self.cells) {
             let bytes = column.place.and_then(|(from, width)| row.get(from..from + width));
             let bytes = bytes.ok_or("its parts do not fit together")?;
-            if column.is_text {
-                let text = self.header.text(bytes)?;
-                self.texts[index].push((!text.is_empty()).then_some(text));
-            } else {
-                self.numbers[index].push(number(bytes, self.header.big));
+            match cells {
+                Cells::Text(texts) => texts.push(Some(&self.header.text(bytes)?), self.budget)?,
+                Cells::Numbers(numbers) => {
+                    numbers.push(number(bytes, self.header.big), self.budget)?
+                }
             }
         }
         self.count += 1;
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Table, Damage> {
+    fn finish(self) -> Result<Table, Damage> {
         if self.count < self.metadata.records {
             return Err("it ends too early".into());
         }
         let mut table = Table::default();
-        for (index, column) in self.columns.iter().enumerate() {
-            let cells = if column.is_text {
-                Cells::Text(std::mem::take(&mut self.texts[index]))
-            } else {
-                let numbers = std::mem::take(&mut self.numbers[index]);
-                match per_day(&column.format) {
-                    Some(per_day) => {
-                        let day = |x: Option<f64>| x.and_then(|x| date(x / per_day - EPOCH));
-                        Cells::Text(numbers.into_iter().map(day).collect())
-                    }
-                    None => Cells::Numbers(numbers),
+        for (column, cells) in self.columns.iter().zip(self.cells) {
+            let cells = match (cells, per_day(&column.format)) {
+                (Cells::Numbers(numbers), Some(per_day)) => {
+                    numbers.dates(self.budget, |x| x / per_day - EPOCH)?
                 }
+                (cells, _) => cells,
             };
             table.columns.push((column.name.clone(), cells));
         }
@@ -275,7 +282,8 @@ impl<'a> Records<'a> {
     }
 }
 
-/// A number of three to eight bytes: the upper ones of a double. What is no number is one of the 28 missing values.
+/// Decodes a number of three to eight bytes, which are the upper bytes of a double. NaN encodes one
+/// of the 28 missing values.
 fn number(bytes: &[u8], big: bool) -> Option<f64> {
     let mut double = [0; 8];
     let kept = bytes.len().min(8);
@@ -287,20 +295,24 @@ fn number(bytes: &[u8], big: bool) -> Option<f64> {
     x.is_finite().then_some(x)
 }
 
-/// How much of a number of this format is a day, if it is a date.
+/// Units per day of a date or datetime format. Returns `None` for other formats.
 fn per_day(format: &str) -> Option<f64> {
     const DATES: &[&str] = &[
-        "DATE", "DAY", "DDMMYY", "DOWNAME", "E8601DA", "B8601DA", "JULDAY", "JULIAN", "MINGUO", "MMDDYY",
-        "MMYY", "MONNAME", "MONTH", "MONYY", "NENGO", "QTR", "QTRR", "WEEKDATE", "WEEKDATX", "WEEKDAY",
-        "WEEKU", "WEEKV", "WEEKW", "WORDDATE", "WORDDATX", "YEAR", "YYMM", "YYMMDD", "YYMON", "YYQ", "YYQR",
+        "DATE", "DAY", "DDMMYY", "DOWNAME", "E8601DA", "B8601DA", "JULDAY", "JULIAN", "MINGUO",
+        "MMDDYY", "MMYY", "MONNAME", "MONTH", "MONYY", "NENGO", "QTR", "QTRR", "WEEKDATE",
+        "WEEKDATX", "WEEKDAY", "WEEKU", "WEEKV", "WEEKW", "WORDDATE", "WORDDATX", "YEAR", "YYMM",
+        "YYMMDD", "YYMON", "YYQ", "YYQR",
     ];
     const MOMENTS: &[&str] = &[
-        "DATETIME", "DATEAMPM", "DTDATE", "DTMONYY", "DTWKDATX", "DTYEAR", "DTYYQC", "MDYAMPM", "B8601DN",
-        "B8601DT", "B8601DX", "B8601DZ", "B8601LX", "E8601DN", "E8601DT", "E8601DX", "E8601DZ", "E8601LX",
+        "DATETIME", "DATEAMPM", "DTDATE", "DTMONYY", "DTWKDATX", "DTYEAR", "DTYYQC", "MDYAMPM",
+        "B8601DN", "B8601DT", "B8601DX", "B8601DZ", "B8601LX", "E8601DN", "E8601DT", "E8601DX",
+        "E8601DZ", "E8601LX",
     ];
-    let format =
-        format.trim().trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_ascii_uppercase();
-    // A letter behind some of them says what stands between the numbers: blank, colon, dash, nothing, period, slash.
+    let format = format
+        .trim()
+        .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
+        .to_ascii_uppercase();
+    // Some formats have a suffix for the separator: blank, colon, dash, none, period or slash.
     let is = |name: &&str| {
         format == **name
             || (format
@@ -311,7 +323,7 @@ fn per_day(format: &str) -> Option<f64> {
     if DATES.iter().any(&is) {
         return Some(1.0);
     }
-    // National formats: EURDFDD and its like.
+    // Formats with a national language, such as EURDFDD.
     let national = format.strip_prefix("EURDF").or_else(|| format.strip_prefix("NLDAT")).is_some();
     let moment = MOMENTS.iter().any(is) || format == "EURDFDT" || format.starts_with("NLDATM");
     match (moment, national) {
@@ -343,7 +355,8 @@ mod tests {
         for moment in ["DATETIME20.", "E8601DT", "DATEAMPM", "EURDFDT", "NLDATMW"] {
             assert_eq!(per_day(moment), Some(86_400.0), "{moment}");
         }
-        for other in ["", "BEST12.", "TIME8.", "$CHAR", "DOLLAR", "COMMA", "DATES", "YEARLY", "Z5."] {
+        for other in ["", "BEST12.", "TIME8.", "$CHAR", "DOLLAR", "COMMA", "DATES", "YEARLY", "Z5."]
+        {
             assert_eq!(per_day(other), None, "{other}");
         }
     }
@@ -355,7 +368,7 @@ mod tests {
             assert_eq!(number(&double.to_be_bytes()[..kept], true), Some(double), "{kept}");
             assert_eq!(number(&double.to_le_bytes()[8 - kept..], false), Some(double), "{kept}");
         }
-        // `.`, `._` and `.A` are no numbers of different kinds.
+        // `.`, `._` and `.A` are different NaN values.
         for tag in [0xd1u8, 0xff, 0xfd, 0xfe] {
             assert_eq!(number(&[0xff, 0xff, tag, 0, 0, 0, 0, 0], true), None);
         }

@@ -1,23 +1,28 @@
-//! The parts of pages: which there are, and what those about the table say.
+//! Subheaders of SAS pages: lists them, and decodes those with metadata.
 
 use super::unpack::Packing;
 use super::{Damage, Header, OTHER, Page};
 
-/// What a part is, by its first four bytes.
+/// Signatures of subheaders, which are their first four bytes.
 const ROW_SIZE: u32 = 0xf7f7_f7f7;
 const COLUMN_SIZE: u32 = 0xf6f6_f6f6;
 const COLUMN_TEXT: u32 = 0xffff_fffd;
 const COLUMN_NAME: u32 = 0xffff_ffff;
 const COLUMN_ATTRIBUTES: u32 = 0xffff_fffc;
 const FORMAT_AND_LABEL: u32 = 0xffff_fbfe;
-/// All others about the table begin like this: counts, lists of columns.
+/// Common prefix of the signatures of all other metadata subheaders, such as counts and lists of
+/// columns.
 const METADATA: u32 = 0xffff_f000;
 
-/// A part that is not there any more.
+/// Longest accepted name of a column or a format. SAS allows 32 characters. The limit is needed
+/// because many columns may refer to the same bytes.
+const LONGEST: usize = 256;
+
+/// Marks a deleted subheader.
 const GONE: u8 = 1;
 const COMPRESSED: u8 = 4;
 
-/// A part of a page.
+/// A subheader of a page.
 pub(super) struct Part<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) is_record: bool,
@@ -25,7 +30,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// The parts of the page. They do not overlap, so that no byte is read twice.
+    /// Lists the subheaders of the page. They must not overlap, so that no byte is read twice.
     pub(super) fn list(&self, header: &Header) -> Result<Vec<Part<'a>>, Damage> {
         let odd = || Damage::from("its parts do not fit together");
         let word = header.word();
@@ -41,7 +46,8 @@ impl<'a> Page<'a> {
             if length == 0 || *packing == GONE {
                 continue;
             }
-            let bytes = self.bytes.get(from..).and_then(|rest| rest.get(..length)).ok_or_else(odd)?;
+            let bytes =
+                self.bytes.get(from..).and_then(|rest| rest.get(..length)).ok_or_else(odd)?;
             sizes += length;
             if sizes > self.bytes.len() {
                 return Err(odd());
@@ -59,7 +65,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// The four bytes that tell; in wide files of the big order they come after four that do not.
+/// Reads the signature. In big-endian 64-bit files, four padding bytes precede it.
 fn signature(header: &Header, bytes: &[u8]) -> Result<u32, Damage> {
     let mut at = header.at(bytes, 0)?;
     let first = at.u32()?;
@@ -69,36 +75,36 @@ fn signature(header: &Header, bytes: &[u8]) -> Result<u32, Damage> {
     Ok(first)
 }
 
-/// A column as the file states it.
+/// Metadata of a column.
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) is_text: bool,
-    /// Where it begins in a record, and how many bytes it takes.
+    /// Offset in the record, and length in bytes.
     pub(super) place: Option<(usize, usize)>,
     pub(super) format: String,
 }
 
-/// A text within one of the blocks of texts.
+/// Reference to a text in one of the text blocks.
 #[derive(Clone, Copy)]
-struct Quote {
+struct TextRef {
     block: usize,
     from: usize,
     length: usize,
 }
 
-/// All that the parts say about the table.
+/// Metadata of the table, collected from all subheaders.
 pub(super) struct Metadata<'a> {
-    /// Bytes of a record.
+    /// Bytes per record.
     pub(super) width: usize,
     pub(super) records: usize,
-    /// How many records a page has that has parts too.
+    /// Number of records on a page that also has subheaders.
     pub(super) records_of_mix: usize,
     pub(super) packing: Packing,
     texts: Vec<&'a [u8]>,
-    columns: usize,
-    names: Vec<Quote>,
+    pub(super) columns: usize,
+    names: Vec<TextRef>,
     places: Vec<(usize, usize, bool)>,
-    formats: Vec<Quote>,
+    formats: Vec<TextRef>,
 }
 
 impl<'a> Metadata<'a> {
@@ -114,8 +120,9 @@ impl<'a> Metadata<'a> {
             places: Vec::new(),
             formats: Vec::new(),
         };
-        let has_parts =
-            |page: &&Page<'a>| page.kind & super::KINDS != super::DATA && page.kind & OTHER != OTHER;
+        let has_parts = |page: &&Page<'a>| {
+            page.kind & super::KINDS != super::DATA && page.kind & OTHER != OTHER
+        };
         for page in pages.iter().filter(has_parts) {
             for part in page.list(header)?.iter().filter(|part| !part.is_record) {
                 all.part(header, part)?;
@@ -131,12 +138,12 @@ impl<'a> Metadata<'a> {
     fn part(&mut self, header: &Header, part: &Part<'a>) -> Result<(), Damage> {
         let word = header.word();
         let bytes = part.bytes;
-        let quote = |from: usize| -> Result<Quote, Damage> {
+        let text_ref = |from: usize| -> Result<TextRef, Damage> {
             let mut at = header.at(bytes, from)?;
             let mut next = || at.u16().map(usize::from);
-            Ok(Quote { block: next()?, from: next()?, length: next()? })
+            Ok(TextRef { block: next()?, from: next()?, length: next()? })
         };
-        // Lists end with twelve bytes and a word that are no entries.
+        // Lists end with twelve bytes and one word that are not entries.
         let entries = |size: usize| bytes.len().saturating_sub(2 * word + 12) / size;
         match part.what {
             ROW_SIZE => {
@@ -154,7 +161,7 @@ impl<'a> Metadata<'a> {
             }
             COLUMN_NAME => {
                 for entry in 1..=entries(8) {
-                    self.names.push(quote(word + 8 * entry)?);
+                    self.names.push(text_ref(word + 8 * entry)?);
                 }
             }
             COLUMN_ATTRIBUTES => {
@@ -167,7 +174,7 @@ impl<'a> Metadata<'a> {
                     self.places.push((place, width, at.byte()? != 1));
                 }
             }
-            FORMAT_AND_LABEL => self.formats.push(quote(3 * word + 22)?),
+            FORMAT_AND_LABEL => self.formats.push(text_ref(3 * word + 22)?),
             _ => {}
         }
         Ok(())
@@ -189,19 +196,25 @@ impl<'a> Metadata<'a> {
                     name: self.text(header, *name)?,
                     is_text: *is_text,
                     place: end.map(|_| (*from, *width)),
-                    format: format.map_or(Ok(String::new()), |format| self.text(header, *format))?,
+                    format: format
+                        .map_or(Ok(String::new()), |format| self.text(header, *format))?,
                 })
             })
             .collect()
     }
 
-    fn text(&self, header: &Header, quote: Quote) -> Result<String, Damage> {
-        let block = self.texts.get(quote.block).and_then(|block| block.get(quote.from..));
-        let text = block.and_then(|rest| rest.get(..quote.length)).ok_or("its parts do not fit together")?;
+    fn text(&self, header: &Header, text_ref: TextRef) -> Result<String, Damage> {
+        if text_ref.length > LONGEST {
+            return Err("its parts do not fit together".into());
+        }
+        let block = self.texts.get(text_ref.block).and_then(|block| block.get(text_ref.from..));
+        let text = block
+            .and_then(|rest| rest.get(..text_ref.length))
+            .ok_or("its parts do not fit together")?;
         header.text(text)
     }
 
-    /// Whether four bytes fill up to a multiple of eight between a page's list and its records.
+    /// Whether four padding bytes precede the records, so that they start at a multiple of eight.
     pub(super) fn is_filled(&self, header: &Header, end: usize, rest: &[u8]) -> bool {
         let empty = matches!(rest.get(..4), Some([0, 0, 0, 0] | b"    "));
         end % 8 == 4 && rest.len() >= 4 && (empty || !header.may_be_unaligned)

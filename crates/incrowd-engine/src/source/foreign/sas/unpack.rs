@@ -1,8 +1,9 @@
-//! The two ways in which SAS compresses a record: runs of bytes (`compress=char`), and Ross's data compression (`compress=binary`).
+//! Decoders for the two compressions of SAS records: run-length encoding (`compress=char`) and Ross
+//! Data Compression (`compress=binary`).
 
 use super::Damage;
 
-/// How records are compressed.
+/// Compression of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
     None,
@@ -11,7 +12,7 @@ pub(super) enum Packing {
 }
 
 impl Packing {
-    /// The first block of texts names the way.
+    /// Detects the compression from the first text block, which contains its name.
     pub(super) fn named_in(text: &[u8]) -> Packing {
         let names = |name: &[u8]| text.windows(name.len()).any(|window| window == name);
         match (names(b"SASYZCRL"), names(b"SASYZCR2")) {
@@ -21,11 +22,17 @@ impl Packing {
         }
     }
 
-    /// Puts the record of `width` bytes that was packed into `row`.
-    pub(super) fn unpack(self, packed: &[u8], width: usize, row: &mut Vec<u8>) -> Result<(), Damage> {
+    /// Decompresses a record of `width` bytes into `row`.
+    pub(super) fn unpack(
+        self,
+        packed: &[u8],
+        width: usize,
+        row: &mut Vec<u8>,
+    ) -> Result<(), Damage> {
         let whole = match self {
             Packing::None => return Err("a compressed record is damaged".into()),
-            // The length of one command is told in two ways; only one can give a whole record.
+            // Two interpretations of the length of command 4 are known. Only the correct one gives
+            // a record of `width` bytes.
             Packing::Runs => [256, 16].iter().any(|step| runs(packed, width, *step, row).is_some()),
             Packing::Ross => ross(packed, width, row).is_some(),
         };
@@ -33,17 +40,18 @@ impl Packing {
     }
 }
 
-/// Bytes that are read and bytes that were written; `None` once either does not suffice.
-struct Both<'a> {
+/// Input and output of a decoder. Methods return `None` if the input is too short or the output
+/// would exceed `width`.
+struct Decoder<'a> {
     packed: std::slice::Iter<'a, u8>,
     row: &'a mut Vec<u8>,
     width: usize,
 }
 
-impl<'a> Both<'a> {
-    fn new(packed: &'a [u8], width: usize, row: &'a mut Vec<u8>) -> Both<'a> {
+impl<'a> Decoder<'a> {
+    fn new(packed: &'a [u8], width: usize, row: &'a mut Vec<u8>) -> Decoder<'a> {
         row.clear();
-        Both { packed: packed.iter(), row, width }
+        Decoder { packed: packed.iter(), row, width }
     }
 
     fn byte(&mut self) -> Option<usize> {
@@ -68,7 +76,8 @@ impl<'a> Both<'a> {
         Some(())
     }
 
-    /// Copies from what was written, `back` bytes before its end; both may overlap.
+    /// Copies `count` bytes that start `back` bytes before the end of the output. The ranges may
+    /// overlap.
     fn again(&mut self, back: usize, count: usize) -> Option<()> {
         self.room(count)?;
         let from = self.row.len().checked_sub(back)?;
@@ -84,78 +93,80 @@ impl<'a> Both<'a> {
     }
 }
 
-/// Commands of a byte: four bits what, four bits how many.
+/// Run-length encoding. The upper four bits of a command are its kind, and the lower four bits are
+/// a count.
 fn runs(packed: &[u8], width: usize, step: usize, row: &mut Vec<u8>) -> Option<()> {
-    let mut both = Both::new(packed, width, row);
-    while let Some(command) = both.byte() {
+    let mut decoder = Decoder::new(packed, width, row);
+    while let Some(command) = decoder.byte() {
         let count = command & 0x0f;
         match command >> 4 {
-            // The second kind goes on where the first ends, so the whole byte counts.
+            // Kind 1 continues the range of lengths of kind 0, so the whole byte is the count.
             0 | 1 => {
-                let more = both.byte()?;
-                both.copy(64 + more + 256 * command)?;
+                let more = decoder.byte()?;
+                decoder.copy(64 + more + 256 * command)?;
             }
-            2 => both.copy(96 + count)?,
+            2 => decoder.copy(96 + count)?,
             3 => return None,
             4 => {
-                let more = both.byte()?;
-                let byte = both.byte()? as u8;
-                both.repeat(byte, 18 + more + step * count)?;
+                let more = decoder.byte()?;
+                let byte = decoder.byte()? as u8;
+                decoder.repeat(byte, 18 + more + step * count)?;
             }
             what @ 5..=7 => {
-                let more = both.byte()?;
-                both.repeat([b'@', b' ', 0][what - 5], 17 + more + 256 * count)?;
+                let more = decoder.byte()?;
+                decoder.repeat([b'@', b' ', 0][what - 5], 17 + more + 256 * count)?;
             }
-            what @ 8..=11 => both.copy(16 * (what - 8) + 1 + count)?,
+            what @ 8..=11 => decoder.copy(16 * (what - 8) + 1 + count)?,
             12 => {
-                let byte = both.byte()? as u8;
-                both.repeat(byte, 3 + count)?;
+                let byte = decoder.byte()? as u8;
+                decoder.repeat(byte, 3 + count)?;
             }
-            what => both.repeat([b'@', b' ', 0][what - 13], 2 + count)?,
+            what => decoder.repeat([b'@', b' ', 0][what - 13], 2 + count)?,
         }
     }
-    both.is_whole()
+    decoder.is_whole()
 }
 
-/// Sixteen bits say which of the next sixteen items are commands and which are bytes as they are.
+/// Ross Data Compression. Each of sixteen flag bits states whether the next item is a command or a
+/// literal byte.
 fn ross(packed: &[u8], width: usize, row: &mut Vec<u8>) -> Option<()> {
-    let mut both = Both::new(packed, width, row);
+    let mut decoder = Decoder::new(packed, width, row);
     let (mut flags, mut left) = (0, 0);
-    while !both.packed.as_slice().is_empty() {
+    while !decoder.packed.as_slice().is_empty() {
         if left == 0 {
-            flags = both.byte()? << 8 | both.byte()?;
+            flags = decoder.byte()? << 8 | decoder.byte()?;
             left = 16;
             continue;
         }
         left -= 1;
         if flags >> left & 1 == 0 {
-            both.copy(1)?;
+            decoder.copy(1)?;
             continue;
         }
-        let command = both.byte()?;
+        let command = decoder.byte()?;
         let count = command & 0x0f;
         match command >> 4 {
             0 => {
-                let byte = both.byte()? as u8;
-                both.repeat(byte, 3 + count)?;
+                let byte = decoder.byte()? as u8;
+                decoder.repeat(byte, 3 + count)?;
             }
             1 => {
-                let count = 19 + count + 16 * both.byte()?;
-                let byte = both.byte()? as u8;
-                both.repeat(byte, count)?;
+                let count = 19 + count + 16 * decoder.byte()?;
+                let byte = decoder.byte()? as u8;
+                decoder.repeat(byte, count)?;
             }
             2 => {
-                let back = 3 + count + 16 * both.byte()?;
-                let count = 16 + both.byte()?;
-                both.again(back, count)?;
+                let back = 3 + count + 16 * decoder.byte()?;
+                let count = 16 + decoder.byte()?;
+                decoder.again(back, count)?;
             }
             short => {
-                let back = 3 + count + 16 * both.byte()?;
-                both.again(back, short)?;
+                let back = 3 + count + 16 * decoder.byte()?;
+                decoder.again(back, short)?;
             }
         }
     }
-    both.is_whole()
+    decoder.is_whole()
 }
 
 #[cfg(test)]
@@ -169,11 +180,12 @@ mod tests {
 
     #[test]
     fn runs_are_unpacked() {
-        // Three bytes as they are, two blanks, five zeros, four times x, seventeen blanks and one more.
+        // Three literal bytes, two blanks, five zeros, four times `x`, seventeen blanks and one
+        // more.
         let packed = [0x82, b'a', b'b', b'c', 0xe0, 0xf3, 0xc1, b'x', 0x60, 1];
         let expected = [&b"abc  "[..], &[0; 5], b"xxxx", &[b' '; 18]].concat();
         assert_eq!(unpacked(Packing::Runs, &packed, expected.len()), Some(expected));
-        // Long copies, and both ways to count a long run of one byte.
+        // Long copies, and both interpretations of a long run of one byte.
         let long = [&[0x01, 2][..], &[7; 64 + 2 + 256]].concat();
         assert_eq!(unpacked(Packing::Runs, &long, 322), Some(vec![7; 322]));
         for width in [18 + 3 + 16, 18 + 3 + 256] {
@@ -185,10 +197,12 @@ mod tests {
 
     #[test]
     fn ross_is_unpacked() {
-        // abcd, then three from four back, then a run of five, then a long run, then a long copy.
+        // `abcd`, a copy of three bytes from four bytes back, a run of five, a long run, a long
+        // copy.
         let flags = 0b0000_1111_0000_0000u16.to_be_bytes();
         let packed =
-            [&flags[..], b"abcd", &[0x31, 0], &[0x02, b'z'], &[0x10, 1, b'q'], &[0x20, 2, 3]].concat();
+            [&flags[..], b"abcd", &[0x31, 0], &[0x02, b'z'], &[0x10, 1, b'q'], &[0x20, 2, 3]]
+                .concat();
         let mut expected = b"abcdabczzzzz".to_vec();
         expected.extend([b'q'; 35]);
         for _ in 0..19 {
@@ -196,7 +210,7 @@ mod tests {
         }
         assert_eq!(unpacked(Packing::Ross, &packed, expected.len()), Some(expected.clone()));
         assert_eq!(unpacked(Packing::Ross, &packed, expected.len() - 1), None);
-        // From before the beginning.
+        // A copy from before the start of the output.
         assert_eq!(unpacked(Packing::Ross, &[0x80, 0, 0x3f, 0], 3), None);
     }
 }

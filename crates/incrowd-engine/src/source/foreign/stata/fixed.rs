@@ -1,20 +1,22 @@
-//! Formats 104 to 115, of Stata 4 to 12: parts of fixed width, one after another.
+//! Formats 104 to 115 (Stata 4 to 12), with consecutive parts of fixed width.
 
 use super::super::Damage;
 use super::super::bytes::{Bytes, text};
-use super::{Column, Labels, Layout, Long, Type, label_set};
+use super::super::columns::Labels;
+use super::{Column, Layout, Long, Sets, Type, label_set};
 
-/// The formats that are read.
+/// Supported formats.
 pub(super) const VERSIONS: &[u8] = &[104, 105, 108, 110, 111, 112, 113, 114, 115];
 
-/// The widths that differ between formats.
+/// Field widths that depend on the format.
 struct Widths {
     file_label: usize,
     stamp: usize,
     name: usize,
     format: usize,
     label: usize,
-    /// Of the length of what a program kept beside the table; 0 if there is none.
+    /// Width of the length field of an expansion field; 0 if there are none. Programs store
+    /// additional data in expansion fields.
     expansion: usize,
 }
 
@@ -40,7 +42,7 @@ impl Widths {
     }
 }
 
-/// What a column's bytes are; before format 111 letters stood for the kinds of numbers.
+/// Storage type of a column. Before format 111, letters denote the numeric types.
 fn kind(code: u8, version: u8) -> Result<Type, Damage> {
     let code = match (version < 111, code) {
         (true, b'b') => 251,
@@ -81,7 +83,12 @@ pub(super) fn layout(bytes: &[u8]) -> Result<Layout<'_>, Damage> {
         (0..columns).map(|_| at.take(width).map(text)).collect()
     };
     let names = texts(widths.name)?;
-    at.take(2 * (columns + 1))?;
+    // The columns by which the records are sorted, terminated by 0.
+    for _ in 0..=columns {
+        if usize::from(at.u16()?) > columns {
+            return Err("its list of variables makes no sense".into());
+        }
+    }
     let mut texts = |width: usize| -> Result<Vec<String>, Damage> {
         (0..columns).map(|_| at.take(width).map(text)).collect()
     };
@@ -104,37 +111,45 @@ pub(super) fn layout(bytes: &[u8]) -> Result<Layout<'_>, Damage> {
         return Err("it ends too early".into());
     }
     let data = Bytes::new(at.take(size)?, at.big);
-    // Programs disagree about labels before format 108: what cannot be read as Stata wrote them leaves the codes.
-    let labels =
-        if version >= 108 { label_sets(at, &widths)? } else { short_label_sets(at).unwrap_or_default() };
+    // Programs write different labels before format 108. If the labels cannot be parsed, the column
+    // keeps its codes.
+    let labels = if version >= 108 {
+        label_sets(at, &widths)?
+    } else {
+        short_label_sets(at).unwrap_or_default()
+    };
     let columns = names.into_iter().zip(kinds).zip(formats.into_iter().zip(label_names));
-    let columns =
-        columns.map(|((name, kind), (format, labels))| Column { name, kind, format, labels }).collect();
+    let columns = columns
+        .map(|((name, kind), (format, labels))| Column { name, kind, format, labels })
+        .collect();
     Ok(Layout { version: u32::from(version), columns, labels, long: Long::new(), records, data })
 }
 
-fn label_sets(mut at: Bytes<'_>, widths: &Widths) -> Result<Labels, Damage> {
-    let mut all = Labels::new();
+fn label_sets<'a>(mut at: Bytes<'a>, widths: &Widths) -> Result<Sets<'a>, Damage> {
+    let mut all = Sets::new();
     while at.left() > 0 {
         at.count()?;
         let name = text(at.take(widths.name)?);
         at.take(3)?;
-        all.push((name, label_set(&mut at)?));
+        let labels = label_set(&mut at)?;
+        all.entry(name).or_insert(labels);
     }
     Ok(all)
 }
 
-/// Labels of up to eight bytes, for small whole numbers.
-fn short_label_sets(mut at: Bytes<'_>) -> Result<Labels, Damage> {
-    let mut all = Labels::new();
+/// Labels of up to eight bytes for small integers.
+fn short_label_sets(mut at: Bytes<'_>) -> Result<Sets<'_>, Damage> {
+    let mut all = Sets::new();
     while at.left() > 0 {
         let count = usize::from(at.u16()?);
         let name = text(at.take(9)?);
         at.take(1)?;
-        let codes = (0..count).map(|_| at.u16().map(|code| f64::from(code as i16)));
-        let codes = codes.collect::<Result<Vec<f64>, Damage>>()?;
-        let labels = codes.into_iter().map(|code| Ok((code, text(at.take(8)?))));
-        all.push((name, labels.collect::<Result<_, Damage>>()?));
+        let mut codes = Bytes::new(at.take(2 * count)?, at.big);
+        let mut labels = Labels::default();
+        for _ in 0..count {
+            labels.add(f64::from(codes.u16()? as i16), at.take(8)?);
+        }
+        all.entry(name).or_insert(labels);
     }
     Ok(all)
 }

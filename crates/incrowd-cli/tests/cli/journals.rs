@@ -1,0 +1,432 @@
+//! Journals that arrive with files of another person are never executed. Commands that only read
+//! never change a directory.
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use incrowd_testing::skip;
+
+use crate::test_dir::{Outcome, TestDir};
+
+const RELEASE: &str = "anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o out.csv";
+const AGAIN: &str = "anonymize people.csv --quasi age,zip --sensitive disease -k 3 -o out.csv";
+const JOURNAL: &str = ".out.csv.0123456789abcdef.incrowd-journal";
+
+/// Commands that only read.
+const READING: [&str; 6] = [
+    "verify out.csv",
+    "attack out.csv",
+    "measure people.csv out.csv",
+    "report out.csv -o pages/page.html",
+    "profile out.csv",
+    "verify out.csv --original people.csv",
+];
+/// Commands that write into the directory.
+const WRITING: [&str; 4] = [
+    "init people.csv -o job.toml --force",
+    AGAIN,
+    "anonymize people.csv --quasi age,zip -k 1000 -o out.csv",
+    "recover",
+];
+
+/// A directory with a release, a directory for pages, and a file that must not change.
+fn setup() -> TestDir {
+    let test = TestDir::with_people();
+    test.succeeds(RELEASE);
+    test.write("pages/about.txt", "pages");
+    test.write("home/.bashrc", "export A=1\n");
+    test
+}
+
+fn hex(digest: blake3::Hash) -> String {
+    digest.to_hex().to_string()
+}
+
+/// A journal of the first format, whose digest needs no key.
+fn first_format(lines: &str, marks: &str) -> String {
+    let text = format!("incrowd journal 1\n{lines}");
+    format!("{text}digest {}\n{marks}", hex(blake3::hash(text.as_bytes())))
+}
+
+/// A journal of the current format, authenticated with another key.
+fn second_format(lines: &str, marks: &str) -> String {
+    let text = format!("incrowd journal 2\nplace {JOURNAL} 1 2\npublication 1\nfirst\n{lines}");
+    let code = |text: &str| hex(blake3::keyed_hash(&[7; 32], text.as_bytes()));
+    let marks: String = marks
+        .split_whitespace()
+        .map(|word| format!("\n{word} {}\n", code(&format!("{text}{word}\n"))))
+        .collect();
+    format!("{text}code {}\n{marks}", code(&text))
+}
+
+/// Forged journals of every kind: each would change or remove a file if it were executed.
+fn forged(test: &TestDir) -> Vec<(String, String)> {
+    let victim = test.path().join("home/.bashrc").display().to_string();
+    let packed = test.path().join("packed.txt");
+    test.write("packed.txt", "packed\n");
+    let packed_metadata = std::fs::metadata(&packed).unwrap();
+    let (inode, bytes) =
+        (std::os::unix::fs::MetadataExt::ino(&packed_metadata), packed_metadata.len());
+    let mut all = Vec::new();
+    for (name, form) in [
+        ("1", first_format as fn(&str, &str) -> String),
+        ("2", second_format as fn(&str, &str) -> String),
+    ] {
+        let cases = [
+            ("a line for any file", format!("note {victim} echo%20owned\n"), ""),
+            (
+                "a packed file over any file",
+                format!("file gone {victim} packed.txt replaces 644 1 2\n"),
+                "\nundo\n",
+            ),
+            (
+                "a packed file in a place",
+                format!("file packed.txt {victim} x new 644 {inode} {bytes}\n"),
+                "",
+            ),
+            ("any file removed", format!("file gone gone {victim} replaces 644 1 2\n"), "\ndone\n"),
+            ("a pointer to any file", format!("see {victim}\n"), ""),
+            ("another journal", format!("with {victim}\n"), ""),
+        ];
+        for (what, lines, marks) in cases {
+            all.push((format!("{what}, format {name}"), form(&lines, marks)));
+        }
+    }
+    all.push(("a truncated journal".to_owned(), "incrowd journal 2\nplace".to_owned()));
+    all.push(("an empty journal".to_owned(), String::new()));
+    all
+}
+
+fn warns(done: &Outcome, what: &str, args: &str) {
+    let message = done.stderr.replace('\n', " ");
+    assert!(message.contains("your key does not authenticate"), "{what}: {args}\n{done}");
+    assert!(message.contains("not executed"), "{what}: {args}\n{done}");
+}
+
+#[test]
+fn a_forged_journal_is_reported_and_neither_executed_nor_removed() {
+    let test = setup();
+    for (what, journal) in forged(&test) {
+        for args in READING.iter().chain(&WRITING) {
+            test.write(JOURNAL, &journal);
+            let before = test.files();
+            // `--quiet` does not hide the warning.
+            let done = test.run(&format!("{args} --quiet"));
+            let after = test.files();
+            assert!([0, 1, 2].contains(&done.code), "{what}: {args}\n{done}");
+            for name in [JOURNAL, "home/.bashrc", "packed.txt", "people.csv"] {
+                assert!(
+                    after.get(name) == before.get(name),
+                    "{what}: {args} changed {name}\n{done}"
+                );
+            }
+            warns(&done, &what, args);
+            if READING.contains(args) {
+                let changed = |name: &&String| *name != "pages/page.html";
+                assert_eq!(
+                    after.keys().filter(changed).collect::<Vec<_>>(),
+                    before.keys().filter(changed).collect::<Vec<_>>(),
+                    "{what}: {args}"
+                );
+                assert_eq!(after["out.csv"], before["out.csv"], "{what}: {args}");
+            }
+        }
+        let done = test.run("recover").exits(2);
+        warns(&done, &what, "recover");
+    }
+}
+
+/// An archive can also contain a link, a named pipe or a directory with that name, or a file that
+/// cannot be read or written.
+#[test]
+fn a_journal_that_is_not_a_file_is_reported_and_blocks_nothing() {
+    let test = setup();
+    let path = test.path().join(JOURNAL);
+    let remove = || drop(std::fs::remove_file(&path).or_else(|_| std::fs::remove_dir(&path)));
+    let mode = |mode: u32| {
+        std::fs::write(&path, "incrowd journal 1\n").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let kinds: [(&str, &dyn Fn()); 6] = [
+        ("a link to nothing", &|| std::os::unix::fs::symlink("/nonexistent", &path).unwrap()),
+        ("a link to a file", &|| std::os::unix::fs::symlink("home/.bashrc", &path).unwrap()),
+        ("a directory", &|| std::fs::create_dir(&path).unwrap()),
+        ("a named pipe", &|| {
+            assert!(Command::new("mkfifo").arg(&path).status().unwrap().success())
+        }),
+        ("a file that cannot be written", &|| mode(0o444)),
+        ("a file that cannot be read", &|| mode(0o000)),
+    ];
+    for (what, make) in kinds {
+        for args in READING {
+            make();
+            let done = test.run(args).exits(0);
+            warns(&done, what, args);
+            assert!(path.symlink_metadata().is_ok(), "{what}: {args}");
+            remove();
+        }
+        make();
+        warns(&test.run("recover").exits(2), what, "recover");
+        warns(&test.run(RELEASE).exits(0), what, RELEASE);
+        assert!(path.symlink_metadata().is_ok(), "{what}");
+        remove();
+    }
+    assert_eq!(test.text("home/.bashrc"), "export A=1\n");
+}
+
+#[test]
+fn another_process_cannot_block_readers_with_a_forged_journal() {
+    let test = setup();
+    test.write(JOURNAL, "incrowd journal 1\n");
+    let held = std::fs::File::open(test.path().join(JOURNAL)).unwrap();
+    held.lock().unwrap();
+    for args in ["verify out.csv", AGAIN] {
+        warns(&test.run(args).exits(0), "locked", args);
+    }
+}
+
+#[test]
+fn the_name_of_a_journal_cannot_forge_a_line_of_output() {
+    let test = setup();
+    test.write(".a\nverify   k-anonymity(k=10)   holds.0123456789abcdef.incrowd-journal", "x");
+    let done = test.succeeds("verify out.csv");
+    assert!(done.stderr.lines().all(|line| !line.starts_with("verify ")), "{done}");
+    assert!(done.stderr.contains("\\n"), "{done}");
+}
+
+/// Interrupts a publication as soon as there is an authentic journal and the old table is replaced.
+fn interrupted(test: &TestDir) -> String {
+    interrupted_where(test, |test, old| test.bytes("out.csv") != old)
+}
+
+/// Interrupts a publication and returns the journal's name.
+fn interrupted_where(test: &TestDir, wanted: impl Fn(&TestDir, &[u8]) -> bool) -> String {
+    let old = test.bytes("out.csv");
+    for at in 1..200 {
+        test.run_with(AGAIN, &[("INCROWD_FAULT", &format!("kill:{at}"))]).exits(137);
+        let journal = test.names().into_iter().find(|name| name.ends_with(".incrowd-journal"));
+        if let Some(journal) = journal {
+            if wanted(test, &old) {
+                return journal;
+            }
+            test.run("recover").exits(0);
+            test.succeeds(RELEASE);
+        }
+    }
+    panic!("the publication cannot be interrupted");
+}
+
+#[test]
+fn reading_commands_report_an_interrupted_publication_and_change_nothing() {
+    let test = setup();
+    let journal = interrupted(&test);
+    let before = test.files();
+    let inputs = ["init out.csv -o new.toml", "anonymize out.csv --quasi age -k 2 -o new.csv"];
+    for args in READING.iter().chain(&inputs) {
+        test.run(args)
+            .exits(2)
+            .reports(&["the publication of `out.csv` was interrupted", "incrowd recover"]);
+        assert!(test.files() == before, "{args}: {:?}", test.names());
+    }
+    assert!(test.names().contains(&journal));
+    test.succeeds("recover out.csv").prints(&["completed", "the new release is published"]);
+    test.succeeds("verify out.csv").prints(&["k-anonymity(k=3)   holds", "digest   matches"]);
+    test.succeeds("recover").prints(&["nothing to recover"]);
+    assert!(test.names().iter().all(|name| !name.contains(".incrowd-")), "{:?}", test.names());
+}
+
+#[test]
+fn an_edited_truncated_or_replayed_journal_is_not_executed() {
+    let test = setup();
+    let name = interrupted(&test);
+    let journal = test.bytes(&name);
+    let home = test.path().join("home/.bashrc");
+    let ignored = |what: &str| {
+        let before = test.files();
+        let done = test.run("recover").exits(2);
+        warns(&done, what, "recover");
+        let after = test.files();
+        assert!(after == before, "{what}\n{done}");
+        warns(&test.run("verify out.csv"), what, "verify");
+    };
+    let write = |bytes: &[u8]| {
+        // In place, so that the inode stays.
+        let file = std::fs::OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(test.path().join(&name))
+            .unwrap();
+        std::io::Write::write_all(&mut &file, bytes).unwrap();
+    };
+    for end in [0, 1, journal.len() / 2, journal.len() - 1] {
+        write(&journal[..end]);
+        ignored("truncated");
+    }
+    let text = String::from_utf8(journal.clone()).unwrap();
+    let edits = [
+        text.replace("replaces", "new"),
+        text.replace(" out.csv ", &format!(" {} ", home.display())),
+        text.replace("first\n", &format!("first\nnote {} x\n", home.display())),
+        format!("{text}\ndone {}\n", "0".repeat(64)),
+        format!("{text}\nundo {}\n", "0".repeat(64)),
+        format!("{text}note {} x\n", home.display()),
+    ];
+    for edit in edits {
+        assert_ne!(edit, text);
+        write(edit.as_bytes());
+        ignored("edited");
+    }
+    write(&journal);
+    // A copy: under another name, in another directory, and as a new file of the same name.
+    std::fs::copy(test.path().join(&name), test.path().join(JOURNAL)).unwrap();
+    std::fs::rename(test.path().join(&name), test.path().join("kept")).unwrap();
+    ignored("under another name");
+    std::fs::remove_file(test.path().join(JOURNAL)).unwrap();
+    std::fs::copy(test.path().join("kept"), test.path().join(&name)).unwrap();
+    ignored("as another file");
+    std::fs::copy(test.path().join("kept"), test.path().join("pages").join(&name)).unwrap();
+    let done = test.run("recover pages").exits(2);
+    warns(&done, "in another directory", "recover pages");
+    assert!(test.path().join("pages").join(&name).exists());
+    std::fs::remove_file(test.path().join("pages").join(&name)).unwrap();
+    // The authentic journal still works, even after its directory was moved.
+    std::fs::rename(test.path().join("kept"), test.path().join(&name)).unwrap();
+    test.succeeds("recover").prints(&["completed"]);
+    test.succeeds("verify out.csv").prints(&["k-anonymity(k=3)   holds", "digest   matches"]);
+}
+
+#[test]
+fn without_the_key_a_journal_is_only_reported() {
+    let test = setup();
+    let name = interrupted(&test);
+    let key = test.config().join("incrowd/journal.key");
+    assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        std::fs::metadata(key.parent().unwrap()).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    let kept = std::fs::read(&key).unwrap();
+    std::fs::remove_file(&key).unwrap();
+    warns(&test.run("recover").exits(2), "no key", "recover");
+    assert!(test.names().contains(&name));
+    std::fs::write(&key, &kept).unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    test.run("recover").exits(2).reports(&["can be read by others", "chmod 600"]);
+    test.run(AGAIN).exits(2).reports(&["can be read by others", "chmod 600"]);
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::fs::write(&key, "half a key").unwrap();
+    test.run("recover").exits(2).reports(&["is damaged"]);
+    // The key may be a symbolic link, for users who keep their configuration elsewhere.
+    std::fs::remove_file(&key).unwrap();
+    let real = test.config().join("real.key");
+    std::fs::write(&real, &kept).unwrap();
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink(&real, &key).unwrap();
+    test.succeeds("recover").prints(&["completed"]);
+}
+
+#[test]
+fn the_key_is_written_completely() {
+    let test = TestDir::with_people();
+    let key = test.config().join("incrowd/journal.key");
+    let mut struck = 0;
+    for kind in ["fail", "break", "kill"] {
+        for at in 1..200 {
+            drop(std::fs::remove_dir_all(test.config().join("incrowd")));
+            let done = test.run_with(RELEASE, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
+            if !done.stderr.contains("fault ") {
+                done.exits(0);
+                break;
+            }
+            struck += 1;
+            assert!(std::fs::read(&key).map_or(65, |key| key.len()) == 65, "{done}");
+            test.run("recover");
+            test.succeeds(RELEASE);
+            assert_eq!(std::fs::read_dir(key.parent().unwrap()).unwrap().count(), 1, "{done}");
+        }
+    }
+    assert!(struck > 30, "{struck}");
+}
+
+/// Services may have no home directory, and they can publish.
+#[test]
+fn a_user_without_a_configuration_directory_can_publish() {
+    let test = TestDir::with_people();
+    let none = [("XDG_CONFIG_HOME", ""), ("HOME", ""), ("APPDATA", "")];
+    test.run_with(RELEASE, &none).exits(0);
+    test.run_with("verify out.csv", &none).exits(0).prints(&["digest   matches"]);
+    assert_eq!(test.names(), ["out.csv", "out.release.json", "people.csv"]);
+    // The key must not be next to the data either.
+    test.run_with(AGAIN, &[("XDG_CONFIG_HOME", "config")]).exits(0);
+    assert_eq!(test.names(), ["out.csv", "out.release.json", "people.csv"]);
+}
+
+#[test]
+fn no_staged_file_can_be_read_by_others() {
+    let test = setup();
+    for at in 1..200 {
+        let done = test.run_with(AGAIN, &[("INCROWD_FAULT", &format!("kill:{at}"))]);
+        if done.code == 0 {
+            assert!(at > 15, "{at}");
+            return;
+        }
+        for name in test.names().iter().filter(|name| name.contains(".incrowd-")) {
+            // A replaced file keeps its mode.
+            if !name.ends_with(".incrowd-old") {
+                let found = std::fs::metadata(test.path().join(name)).unwrap();
+                let empty = found.len() == 0 && name.ends_with(".incrowd-partial");
+                assert!(found.permissions().mode() & 0o077 == 0 || empty, "{at}: {name}\n{done}");
+            }
+        }
+        test.succeeds("recover");
+    }
+    panic!("the publication does not end");
+}
+
+const OTHER: u32 = 65_534;
+
+/// A directory that another user may enter and whose files that user owns.
+fn open_to_others(test: &TestDir) {
+    std::fs::set_permissions(test.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    for name in test.names() {
+        chown(test.path().join(name), Some(OTHER), Some(OTHER)).unwrap();
+    }
+}
+
+#[test]
+fn journals_of_other_users_are_not_executed() {
+    if !std::fs::metadata("/proc/self")
+        .is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
+    {
+        skip!("only root can make files of another user");
+    }
+    // Another user runs the commands on root's journals.
+    let test = setup();
+    let name = interrupted(&test);
+    let journal = test.bytes(&name);
+    let other = tempfile::tempdir().unwrap();
+    chown(other.path(), Some(OTHER), Some(OTHER)).unwrap();
+    let run = |args: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_incrowd"));
+        command.current_dir(test.path()).args(args.split_whitespace()).uid(OTHER).gid(OTHER);
+        command.env("XDG_CONFIG_HOME", other.path());
+        Outcome::new(args, command.output().unwrap())
+    };
+    std::fs::set_permissions(test.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let before = test.files();
+    if run("--version").code != 0 {
+        skip!("another user cannot run the binary here");
+    }
+    run("verify out.csv").exits(2).reports(&["only its owner can complete it", "incrowd recover"]);
+    run("recover").exits(0).prints(&["nothing to recover"]);
+    assert!(test.files() == before, "{:?}", test.names());
+    // The same journal, now owned by the other user, as after unpacking an archive.
+    open_to_others(&test);
+    warns(&run("recover").exits(2), "unpacked", "recover");
+    warns(&run("verify out.csv"), "unpacked", "verify");
+    assert_eq!(test.bytes(&name), journal);
+    // Root does not execute journals of the other user either.
+    test.run("recover").exits(0).prints(&["nothing to recover"]);
+    assert_eq!(test.bytes(&name), journal);
+}

@@ -1,0 +1,216 @@
+//! Values with several spellings: missing values, numbers, blanks, persons, and numbers of many
+//! digits.
+
+use crate::test_dir::TestDir;
+
+/// Returns the number of diseases that `verify` counts in a table of one group.
+fn values(test: &TestDir, table: &str, more: &str) -> u64 {
+    let asked = format!(
+        "verify {table} --quasi zip --sensitive disease --model l-diversity:l=9,kind=distinct --json {more}"
+    );
+    let answer = test.run(&asked).json();
+    assert_eq!(answer["models"].as_array().unwrap().len(), 1, "{answer}");
+    answer["models"][0]["measured"]["have"].as_f64().unwrap() as u64
+}
+
+fn setup(diseases: &[&str]) -> TestDir {
+    let test = TestDir::new();
+    let records: String = diseases.iter().map(|disease| format!("A,{disease}\n")).collect();
+    test.write("t.csv", format!("zip,disease\n{records}"));
+    test
+}
+
+#[test]
+fn verify_and_attack_use_the_missing_markers_of_anonymize() {
+    let test = setup(&["?", "NA", "", "flu"]);
+    assert_eq!(values(&test, "t.csv", ""), 2, "missing is one value");
+    assert_eq!(values(&test, "t.csv", "--on-missing keep"), 2);
+    assert_eq!(values(&test, "t.csv", "--missing ?"), 4);
+    assert_eq!(values(&test, "t.csv", "--missing []"), 4);
+    assert_eq!(values(&test, "t.csv", "--missing ?,NA,,flu"), 1);
+    test.write("lost.csv", "zip,disease\nA,?\nA,NA\nA,\n");
+    let certain = |more: &str| {
+        let asked = format!(
+            "attack lost.csv --quasi zip --sensitive disease --only homogeneity --json {more}"
+        );
+        let answer = test.run(&asked).json();
+        answer["attacks"][0]["facts"]["certain"].as_f64().unwrap_or_else(|| panic!("{answer}"))
+    };
+    assert_eq!((certain(""), certain("--missing ?")), (3.0, 0.0));
+}
+
+#[test]
+fn a_manifest_states_the_missing_markers() {
+    let test = setup(&["NA", "?", "NA", "?"]);
+    let anonymize = "anonymize t.csv --quasi zip --sensitive disease --model l-diversity:l=2,kind=distinct -o out.csv";
+    test.succeeds(&format!("{anonymize} --missing n/a"));
+    assert_eq!(test.json("out.release.json")["job"]["missing"], serde_json::json!(["n/a"]));
+    test.succeeds("verify out.csv").prints(&["holds"]);
+    // A stated marker overrides the manifest.
+    test.run("verify out.csv --missing ?,NA").exits(1).prints(&["FAILS"]);
+    test.succeeds(&format!("{anonymize} --missing n/a --on-missing keep"));
+    test.succeeds("verify out.csv").prints(&["holds"]);
+    // The default markers are not stated.
+    test.write("t.csv", "zip,disease\nA,flu\nA,cold\n");
+    test.succeeds(anonymize);
+    assert!(test.json("out.release.json")["job"].get("missing").is_none());
+}
+
+#[test]
+fn spellings_of_a_value_are_one_value() {
+    let test = setup(&["1", "1.0", "unknown", "01", "1e0", "+1", "\u{a0}unknown", " unknown "]);
+    assert_eq!(values(&test, "t.csv", ""), 2);
+    let asked = "anonymize t.csv --quasi zip --sensitive disease -o out.csv --model l-diversity";
+    test.refuses(&format!("{asked}:l=3,kind=distinct")).exits(1).reports(&["2"]);
+    let done = test.succeeds(&format!("{asked}:l=2,kind=distinct"));
+    done.reports(&[
+        "in column `disease` 2 values are written in more than one way",
+        "each counts as one value",
+    ]);
+    // Every record is published in its original spelling.
+    let mut written = test.records("t.csv");
+    written.sort();
+    assert_eq!(test.records("out.csv"), written);
+    test.succeeds("verify out.csv").prints(&["holds"]);
+    let answer = test.succeeds("attack out.csv --only homogeneity --json").json();
+    assert_eq!(answer["attacks"][0]["worst"], 0.625, "five of eight records are one");
+}
+
+#[test]
+fn case_is_not_merged_but_noted() {
+    let test = setup(&["Flu", "flu", "FLU", "cold"]);
+    assert_eq!(values(&test, "t.csv", ""), 4);
+    let done = test.succeeds("anonymize t.csv --quasi zip --sensitive disease -k 2 -o out.csv");
+    assert!(!done.stderr.to_lowercase().contains("flu"), "no value is shown\n{done}");
+    done.reports(&[
+        "in column `disease` 2 values differ from another one in upper and lower case only",
+    ]);
+}
+
+#[test]
+fn persons_are_equal_in_two_files_with_different_spellings() {
+    let test = TestDir::new();
+    test.write("one.csv", "id,zip,disease,note\n1,A,flu,x\n2,A,cold,x\n3,A,gout,x\n");
+    // As a program writes whole numbers of a column with a missing value.
+    test.write("two.csv", "id,zip,disease,note\n1.0,A,flu,x\n2.0,A,cold,x\n3.0,A,gout,x\n");
+    let asked = "anonymize one.csv two.csv --person id --quasi zip --sensitive disease -o out.csv";
+    test.refuses(&format!("{asked} -k 6")).exits(1).reports(&["all 3 persons in one group"]);
+    test.refuses(&format!("{asked} -k 4")).exits(1);
+    let done = test.succeeds(&format!("{asked} -k 3"));
+    done.prints(&["3 of 3 persons"])
+        .reports(&["in column `id` 3 persons are written in more than one way"]);
+    test.write(
+        "all.csv",
+        "id,zip,disease\n1,A,flu\n2,A,cold\n3,A,gout\n1.0,A,flu\n2.0,A,cold\n3.0,A,gout\n",
+    );
+    let known = test.succeeds("verify out.csv --original all.csv --person id --json").json();
+    assert_eq!((&known["unit"], &known["smallest_group"]), (&"persons".into(), &3.into()));
+    let attacked = test
+        .succeeds("attack out.csv --original all.csv --person id --only prosecutor --json")
+        .json();
+    assert_eq!(attacked["attacks"][0]["worst"].as_f64().unwrap(), 1.0 / 3.0);
+    // With passthrough columns records are read a second time.
+    test.succeeds(&format!("{asked} -k 3 --default-role passthrough")).prints(&["3 of 3 persons"]);
+}
+
+#[test]
+fn persons_of_a_table_with_decimal_commas_are_read_as_such() {
+    let test = TestDir::new();
+    test.write("t.csv", "id;zip;income\n1,0;A;1,5\n1;A;2,5\n2,0;A;3,5\nX2;A;4,5\n");
+    let asked = "anonymize t.csv --person id --quasi zip --sensitive income -o out.csv";
+    test.refuses(&format!("{asked} -k 4")).exits(1).reports(&["all 3 persons in one group"]);
+    test.succeeds(&format!("{asked} -k 3"));
+}
+
+#[test]
+fn one_record_per_person_is_checked_across_spellings() {
+    let test = TestDir::new();
+    test.write("t.csv", "id,zip,disease\n1,A,flu\n01,A,flu\n3,A,cold\n4,A,gout\n");
+    test.refuses("anonymize t.csv --identifier id --quasi zip --sensitive disease -o out.csv --algorithm anatomy --set l=2")
+        .exits(2)
+        .reports(&["1 record is of people who have another one"]);
+}
+
+/// Returns the cells of `code` in a release in which every record is a group.
+fn published(test: &TestDir, flags: &str) -> Vec<String> {
+    test.succeeds(&format!("anonymize t.csv {flags} -k 1 -o out.csv"));
+    test.records("out.csv")
+}
+
+#[test]
+fn numbers_of_many_digits_are_published_unchanged() {
+    let codes = [
+        "9007199254740992",
+        "9007199254740993",
+        "9007199254740995",
+        "12345678901234567890",
+        "12345678901234567891",
+        "0.10000000000000000555",
+        "3.14159265358979323846",
+        "-18446744073709551617",
+    ];
+    let test = TestDir::new();
+    test.write("t.csv", format!("code\n{}\n", codes.join("\n")));
+    let mut expected: Vec<String> = codes.map(str::to_owned).to_vec();
+    expected.sort();
+    assert_eq!(published(&test, "--quasi code"), expected);
+    let done = test.succeeds("anonymize t.csv --quasi code -k 1 -o out.csv");
+    done.reports(&[
+        "column `code` holds numbers with more digits than can be represented: it is treated as text",
+    ]);
+    // Two numbers that differ in the last digit are distinct, and merging them has a loss.
+    test.succeeds("anonymize t.csv --quasi code -k 8 -o out.csv");
+    assert_eq!(test.json("out.release.json")["metrics"]["ncp"], 1.0);
+    test.succeeds("verify out.csv").prints(&["holds"]);
+    // Intervals of a single number keep its digits too.
+    assert_eq!(published(&test, "--quasi code --hierarchy code=intervals:1e21"), expected);
+    // Sensitive numbers are unchanged in typed files as well.
+    test.write(
+        "s.csv",
+        format!("zip,code\n{}\n", codes.map(|code| format!("A,{code}")).join("\n")),
+    );
+    test.succeeds("anonymize s.csv --quasi zip --sensitive code -k 2 -o typed.parquet");
+    test.succeeds("anonymize typed.parquet --quasi zip --sensitive code -k 2 -o back.csv");
+    let of_group: Vec<String> = expected.iter().map(|code| format!("A,{code}")).collect();
+    assert_eq!(test.records("back.csv"), of_group);
+}
+
+#[test]
+fn numbers_of_many_digits_with_a_numeric_kind_give_a_note() {
+    let test = TestDir::new();
+    test.write("t.csv", "code\n1\n2\n12345678901234567890\n");
+    let bounds = ["--bottom code=2", "--top code=9", "--top code=12345678901234567892"];
+    let interval = "--hierarchy code=intervals:10 --top code=9";
+    for flags in ["--kind code=numeric", "--hierarchy code=mdr", interval].into_iter().chain(bounds)
+    {
+        let done =
+            test.refuses(&format!("anonymize t.csv --quasi code {flags} -k 1 -o out.csv")).exits(2);
+        assert!(!done.stderr.contains("12345678901234567890"), "{done}");
+        done.reports(&[
+            "column `code` holds a number with more digits than are computed with",
+            "round it",
+        ]);
+    }
+}
+
+#[test]
+fn missing_values_of_a_weighted_release_are_those_of_the_table() {
+    let test = TestDir::new();
+    let person = |i: usize| format!("{},{},5\n", 20 + i % 4, ["a", "b", "?"][i % 3]);
+    test.write("t.csv", format!("age,dis,w\n{}", (0..40).map(person).collect::<String>()));
+    test.succeeds(
+        "anonymize t.csv --quasi age --sensitive dis --weight w --publish-weight group-mean -k 3 --on-missing keep \
+         --algorithm mondrian -o out.csv",
+    );
+    let measured = test.succeeds("measure t.csv out.csv --weight w --only ncp --json").json();
+    let apart = &measured["private"]["weighted"]["shares_apart"][0];
+    assert_eq!((&apart["column"], &apart["distance"]), (&"dis".into(), &0.0.into()), "{measured}");
+}
+
+#[test]
+fn a_dry_run_needs_no_output() {
+    let test = TestDir::with_people();
+    test.succeeds("anonymize people.csv --quasi age,zip --sensitive disease -k 2 --dry-run")
+        .prints(&["dry run"]);
+    assert_eq!(test.names(), ["people.csv"]);
+}

@@ -1,0 +1,365 @@
+//! The text of a journal, and how it is authenticated.
+
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::io::Result;
+use std::path::{Component, Path, PathBuf};
+
+use super::super::secret::Secret;
+use super::super::{PARTIAL, directory, hidden};
+use super::{Note, OLD};
+
+const FIRST_LINE: &str = "incrowd journal 2";
+/// The suffix of files to which lines may be added.
+const LEDGER: &str = ".ledger";
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Move {
+    pub(super) staged: PathBuf,
+    pub(super) target: PathBuf,
+    /// The second name of the file that is replaced.
+    pub(super) old: PathBuf,
+    pub(super) replaces: bool,
+    pub(super) mode: u32,
+    pub(super) new: Identity,
+}
+
+impl Move {
+    /// Whether all names have the form that a publication gives them, so that no other file can be
+    /// meant.
+    fn is_sound(&self) -> bool {
+        let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let (Some(staged), Some(old)) = (name(&self.staged), name(&self.old)) else { return false };
+        let target = self.target.file_name().is_some();
+        let begins = hidden(&self.target);
+        target
+            && is_hidden_name(&staged, &begins, PARTIAL)
+            && is_hidden_name(&old, &begins, OLD)
+            && self.mode & !0o777 == 0
+    }
+}
+
+/// Whether a name is `begins`, then 16 hexadecimal digits, a dot and `ending`.
+pub(in crate::pending) fn is_hidden_name(name: &str, begins: &str, ending: &str) -> bool {
+    let digits =
+        name.strip_prefix(begins).and_then(|rest| rest.strip_suffix(ending)?.strip_suffix('.'));
+    digits.is_some_and(|digits| {
+        digits.len() == 16 && digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// Recognises a file after it was renamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    inode: u64,
+    bytes: u64,
+}
+
+impl Identity {
+    pub(super) fn of(metadata: &Metadata) -> Identity {
+        Identity { inode: inode(metadata), bytes: metadata.len() }
+    }
+
+    pub(super) fn is_at(self, path: &Path) -> bool {
+        std::fs::symlink_metadata(path)
+            .is_ok_and(|found| found.is_file() && Identity::of(&found) == self)
+    }
+}
+
+#[cfg(unix)]
+fn inode(metadata: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(metadata)
+}
+
+#[cfg(not(unix))]
+fn inode(_: &Metadata) -> u64 {
+    0
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Forward,
+    Undo,
+    Done,
+}
+
+/// The content of a journal.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Content {
+    /// An identifier that all journals of a publication share.
+    pub(super) publication: String,
+    pub(super) is_first: bool,
+    pub(super) moves: Vec<Move>,
+    pub(super) notes: Vec<Note>,
+    /// The first journal names all other journals. Each of the others names the first.
+    pub(super) others: Vec<PathBuf>,
+}
+
+impl Content {
+    /// The lines before the authentication code. They contain the journal's location, so that a
+    /// copy in another place is not authentic.
+    pub(super) fn text(&self, journal: &Path, file: &File) -> Result<String> {
+        let mut text =
+            format!("{FIRST_LINE}\n{}\npublication {}\n", place(journal, file)?, self.publication);
+        text += if self.is_first { "first\n" } else { "other\n" };
+        let name = |path: &Path| coded(Path::new(path.file_name().unwrap_or_default()));
+        for one in &self.moves {
+            let Move { staged, target, old, replaces, mode, new } = one;
+            text += &format!(
+                "file {} {} {} {} {mode:o} {} {}\n",
+                name(staged),
+                name(target),
+                name(old),
+                if *replaces { "replaces" } else { "new" },
+                new.inode,
+                new.bytes
+            );
+        }
+        for note in &self.notes {
+            text += &format!("note {} {}\n", coded(&note.path), coded(Path::new(&note.line)));
+        }
+        for journal in &self.others {
+            text += &format!("with {}\n", coded(journal));
+        }
+        Ok(text)
+    }
+
+    pub(super) fn parse(text: &str, own: &Path) -> Option<Content> {
+        let mut content = Content {
+            publication: String::new(),
+            is_first: false,
+            moves: Vec::new(),
+            notes: Vec::new(),
+            others: Vec::new(),
+        };
+        let near = |word: &str| {
+            let name = decoded(word)?;
+            let mut components = name.components();
+            let plain = matches!((components.next(), components.next()), (Some(Component::Normal(one)), None) if one == name.as_os_str());
+            plain.then(|| own.join(name))
+        };
+        for line in text.lines().skip(2) {
+            match line.split(' ').collect::<Vec<_>>()[..] {
+                ["publication", id] => content.publication = id.to_owned(),
+                ["first"] => content.is_first = true,
+                ["other"] => content.is_first = false,
+                ["file", staged, target, old, replaces, mode, inode, bytes] => {
+                    content.moves.push(Move {
+                        staged: near(staged)?,
+                        target: near(target)?,
+                        old: near(old)?,
+                        replaces: replaces == "replaces",
+                        mode: u32::from_str_radix(mode, 8).ok()?,
+                        new: Identity { inode: inode.parse().ok()?, bytes: bytes.parse().ok()? },
+                    })
+                }
+                ["note", path, line] => {
+                    let note =
+                        Note { path: decoded(path)?, line: decoded(line)?.to_str()?.to_owned() };
+                    content.notes.push(Some(note).filter(|note| may_be_noted_in(&note.path))?);
+                }
+                ["with", path] => content.others.push(decoded(path)?),
+                _ => return None,
+            }
+        }
+        content.moves.iter().all(Move::is_sound).then_some(content)
+    }
+}
+
+/// The location of a journal: its name, and the inode numbers of the file and its directory. A
+/// directory may be moved with its journal.
+#[cfg(unix)]
+pub(super) fn place(journal: &Path, file: &File) -> Result<String> {
+    let name = coded(Path::new(journal.file_name().unwrap_or_default()));
+    let own = inode(&file.metadata()?);
+    Ok(format!("place {name} {own} {}", inode(&std::fs::metadata(directory(journal))?)))
+}
+
+#[cfg(not(unix))]
+pub(super) fn place(journal: &Path, _: &File) -> Result<String> {
+    Ok(format!("place {}", coded(&std::path::absolute(journal)?)))
+}
+
+/// Whether lines may be added to a file.
+pub(super) fn may_be_noted_in(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    path.is_absolute() && OsStr::as_encoded_bytes(name).ends_with(LEDGER.as_bytes())
+}
+
+/// A text with its authentication code.
+pub(super) fn sealed(text: &str, secret: &Secret) -> String {
+    format!("{text}code {}\n", secret.code(text))
+}
+
+/// The line that changes a journal's state. It begins on a new line even if another mark was cut
+/// off.
+pub(super) fn mark(secret: &Secret, text: &str, state: State) -> String {
+    let word = match state {
+        State::Forward => "forward",
+        State::Undo => "undo",
+        State::Done => "done",
+    };
+    format!("\n{word} {}\n", secret.code(&format!("{text}{word}\n")))
+}
+
+/// The text of an authentic journal, and its state. A mark that was cut off does not count;
+/// anything else after the code makes the journal unauthentic.
+pub(super) fn unsealed<'a>(whole: &'a str, secret: &Secret) -> Option<(&'a str, State)> {
+    if !whole.starts_with(&format!("{FIRST_LINE}\n")) {
+        return None;
+    }
+    let at = whole.find("\ncode ")? + 1;
+    let (text, rest) = whole.split_at(at);
+    let (code, rest) = rest.strip_prefix("code ")?.split_once('\n')?;
+    if !secret.admits(text, code) {
+        return None;
+    }
+    let mut state = State::Forward;
+    let marks = [State::Undo, State::Done].map(|state| (state, mark(secret, text, state)));
+    for line in rest.split('\n').filter(|line| !line.is_empty()) {
+        match marks.iter().find(|(_, mark)| mark.trim() == line) {
+            Some((marked, _)) => state = *marked,
+            // The run died while it wrote this mark.
+            None if marks.iter().any(|(_, mark)| mark.trim().starts_with(line)) => {}
+            None => return None,
+        }
+    }
+    Some((text, state))
+}
+
+/// Encodes a path as one word, whatever bytes it has.
+fn coded(path: &Path) -> String {
+    let mut word = String::new();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' | b'/' | b':' => {
+                word.push(byte.into())
+            }
+            _ => word += &format!("%{byte:02x}"),
+        }
+    }
+    word
+}
+
+fn decoded(word: &str) -> Option<PathBuf> {
+    let mut bytes = Vec::new();
+    let mut rest = word.as_bytes();
+    while let Some((&first, more)) = rest.split_first() {
+        if first == b'%' {
+            let digits = std::str::from_utf8(more.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &more[2..];
+        } else {
+            bytes.push(first);
+            rest = more;
+        }
+    }
+    #[cfg(unix)]
+    return Some(PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(
+        bytes,
+    )));
+    #[cfg(not(unix))]
+    Some(PathBuf::from(String::from_utf8(bytes).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARTIAL_NAME: &str = ".out.csv.0123456789abcdef.incrowd-partial";
+    const OLD_NAME: &str = ".out.csv.fedcba9876543210.incrowd-old";
+
+    fn text(file: &str) -> String {
+        format!("{FIRST_LINE}\nplace .out.csv.1 2 3\npublication 12\nfirst\n{file}\n")
+    }
+
+    fn sound() -> String {
+        text(&format!("file {PARTIAL_NAME} out.csv {OLD_NAME} new 644 1 2"))
+    }
+
+    #[test]
+    fn any_path_is_one_word() {
+        for path in ["/tmp/a b/ü%.csv", "out\n.csv", "plain.csv", ""] {
+            let word = coded(Path::new(path));
+            assert!(!word.contains([' ', '\n']), "{word}");
+            assert_eq!(decoded(&word).unwrap(), Path::new(path));
+        }
+    }
+
+    #[test]
+    fn a_journal_that_was_cut_or_edited_is_not_authentic() {
+        let secret = Secret::of_test(1);
+        let whole = sealed(&sound(), &secret);
+        assert_eq!(unsealed(&whole, &secret), Some((sound().as_str(), State::Forward)));
+        for end in 0..whole.len() {
+            assert_eq!(unsealed(&whole[..end], &secret), None, "{end}");
+        }
+        for at in 0..whole.len() {
+            for edit in [b'0', b'1', b'\n', b'.'] {
+                let mut bytes = whole.clone().into_bytes();
+                if bytes[at] != edit {
+                    bytes[at] = edit;
+                    assert_eq!(
+                        unsealed(std::str::from_utf8(&bytes).unwrap(), &secret),
+                        None,
+                        "{at}"
+                    );
+                }
+            }
+        }
+        assert_eq!(unsealed(&whole, &Secret::of_test(2)), None, "the key of another user");
+    }
+
+    #[test]
+    fn marks_are_authentic_or_cut_off() {
+        let secret = Secret::of_test(1);
+        let whole = sealed(&sound(), &secret);
+        let [undo, done] = [State::Undo, State::Done].map(|state| mark(&secret, &sound(), state));
+        let state =
+            |marks: &str| unsealed(&format!("{whole}{marks}"), &secret).map(|(_, state)| state);
+        assert_eq!(state(&undo), Some(State::Undo));
+        assert_eq!(state(&done), Some(State::Done));
+        // Without its last line break a mark is complete.
+        for end in 1..undo.len() - 1 {
+            assert_eq!(state(&undo[..end]), Some(State::Forward), "{end}");
+            assert_eq!(state(&format!("{}{done}", &undo[..end])), Some(State::Done), "{end}");
+        }
+        // A word without its code is a mark that was cut off: it does not count.
+        assert_eq!(
+            (state("\nundo\n"), state("\ndone\n")),
+            (Some(State::Forward), Some(State::Forward))
+        );
+        for edited in ["\nundo 0g\n", "\nelse\n", &done.replace("done", "undo")] {
+            assert_eq!(state(edited), None, "{edited:?}");
+        }
+        let other = mark(&Secret::of_test(2), &sound(), State::Done);
+        assert_eq!(state(&other), None);
+    }
+
+    #[test]
+    fn even_an_authentic_journal_names_only_files_of_its_own_form() {
+        let parse = |file: &str| Content::parse(&text(file), Path::new("/d"));
+        let content = Content::parse(&sound(), Path::new("/d")).unwrap();
+        assert_eq!(content.moves[0].target, Path::new("/d/out.csv"));
+        let refused = [
+            format!("file {PARTIAL_NAME} ../out.csv {OLD_NAME} new 644 1 2"),
+            format!("file {PARTIAL_NAME} /etc/out.csv {OLD_NAME} new 644 1 2"),
+            format!("file {PARTIAL_NAME} .. {OLD_NAME} new 644 1 2"),
+            format!("file {PARTIAL_NAME} . {OLD_NAME} new 644 1 2"),
+            format!("file {PARTIAL_NAME}  {OLD_NAME} new 644 1 2"),
+            format!("file {PARTIAL_NAME} %2e%2e/out.csv {OLD_NAME} new 644 1 2"),
+            format!("file {PARTIAL_NAME} other.csv {OLD_NAME} new 644 1 2"),
+            format!("file packed.csv out.csv {OLD_NAME} new 644 1 2"),
+            format!("file ../{PARTIAL_NAME} out.csv {OLD_NAME} new 644 1 2"),
+            format!("file {PARTIAL_NAME} out.csv packed.csv new 644 1 2"),
+            format!("file {PARTIAL_NAME} out.csv {OLD_NAME} new 4755 1 2"),
+            "note /home/a/.bashrc x".to_owned(),
+            "note my.key.ledger x".to_owned(),
+            "see /home/a/notes.txt".to_owned(),
+        ];
+        for file in refused {
+            assert_eq!(parse(&file), None, "{file}");
+        }
+        assert!(parse("note /home/a/my.key.ledger x").is_some());
+    }
+}

@@ -1,0 +1,199 @@
+//! Finds the persons of the records of a published release, for the owner of the original table.
+//!
+//! A release does not contain persons. But most algorithms are deterministic, so the owner can make
+//! the release again. If every group has the same cells and the same number of records for each
+//! combination of sensitive values, the persons of the new groups are those of the published ones.
+//! If the result differs (another version, other hierarchies, random choices), the persons are
+//! unknown.
+
+use std::collections::BTreeMap;
+
+use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
+
+use crate::case::Case;
+use crate::checked::CheckedJob;
+use crate::job::{Input, Job, OnMissing};
+use crate::make::{MadeTable, Material, make};
+use crate::manifest::{Manifest, given};
+use crate::reading::open_input;
+
+/// Whether the persons of a release's records are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReleasePersons {
+    /// Persons were not requested, and the manifest does not count them.
+    NotRequested,
+    /// They are known, or no person has several records.
+    Known,
+    /// They are unknown, for this reason.
+    Unknown(String),
+}
+
+/// Finds the persons of a release's records and stores them in `release`, whose columns are the
+/// quasi-identifiers and optionally the sensitive columns.
+pub(crate) fn find(
+    case: &Case,
+    release: &mut Folded,
+    progress: &dyn Progress,
+) -> Result<ReleasePersons> {
+    // If the manifest has as many persons as records, a record is a person.
+    let by_persons = case.manifest.as_ref().filter(|manifest| manifest.by_persons());
+    let several =
+        by_persons.is_some_and(|m| m.persons.is_none_or(|own| own.published != release.records()));
+    let original = case.judging.original.as_ref();
+    let Some(original) = original.filter(|original| original.person.is_some()) else {
+        return Ok(match several {
+            true => ReleasePersons::Unknown(
+                "its models count persons, which the release alone does not show; \
+                 give `[judging] original` and `[input] person`"
+                    .to_owned(),
+            ),
+            false => ReleasePersons::NotRequested,
+        });
+    };
+    let Some(manifest) = &case.manifest else {
+        return Ok(ReleasePersons::Unknown(
+            "without a manifest it is not known how the release was made".to_owned(),
+        ));
+    };
+    match persons(case, manifest, original, release, progress)? {
+        Search::OneRecordEach => Ok(ReleasePersons::Known),
+        Search::Persons(persons) => {
+            release.persons = Some(persons);
+            Ok(ReleasePersons::Known)
+        }
+        Search::Failed(why) => Ok(ReleasePersons::Unknown(why.to_owned())),
+    }
+}
+
+/// The result of making the release again.
+enum Search {
+    /// No person has several records.
+    OneRecordEach,
+    Persons(FoldedPersons),
+    Failed(&'static str),
+}
+
+fn persons(
+    case: &Case,
+    manifest: &Manifest,
+    original: &Input,
+    release: &Folded,
+    progress: &dyn Progress,
+) -> Result<Search> {
+    if manifest.job.written.as_ref().is_some_and(|written| !written.means.is_empty()) {
+        return Ok(Search::Failed(
+            "it holds group means, which are no ranges, so records cannot be matched with groups",
+        ));
+    }
+    case.need_hierarchies()?;
+    let job = job(case, manifest, original)?;
+    let source = open_input(original)?;
+    let checked = CheckedJob::new(&job, source.columns())?;
+    let mut folded = source.fold(&checked.fold_spec(), progress)?;
+    if !folded.persons.as_ref().is_some_and(|persons| persons.repeated) {
+        return Ok(Search::OneRecordEach);
+    }
+    let stated = |(name, value): &(&str, &str)| {
+        checked.method.params.iter().any(|(own, is)| own == *name && is.to_string() == *value)
+    };
+    if !checked.method.card.repeatable.iter().all(stated) {
+        return Ok(Search::Failed("its algorithm made random choices, so it cannot be made again"));
+    }
+    let own: Vec<Vec<u32>> =
+        folded.persons_by_row().into_iter().flatten().map(<[u32]>::to_vec).collect();
+    if !manifest.by_persons() {
+        // The release was made by counting records.
+        folded.persons = None;
+    }
+    let population = checked.read_population(progress)?;
+    let material = Material { population, ..Material::of_folded(folded) };
+    let Ok(made) = make(material, &checked, progress) else {
+        return Ok(Search::Failed("it cannot be made again from that table"));
+    };
+    let table = made.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
+    let Some(mut by_cells) = by_cells(table, &own, &release.columns) else {
+        return Ok(Search::Failed(ANOTHER));
+    };
+    let mut codes = Vec::with_capacity(release.records() as usize);
+    for row in 0..release.rows() {
+        let cells = cells(release, row, case.reading.quasi.len(), case.reading.missing_label());
+        let own = by_cells.remove(&cells).filter(|own| own.len() as u64 == release.weights[row]);
+        let Some(own) = own else { return Ok(Search::Failed(ANOTHER)) };
+        codes.extend(own);
+    }
+    if !by_cells.is_empty() {
+        return Ok(Search::Failed(ANOTHER));
+    }
+    Ok(Search::Persons(FoldedPersons::of_codes(codes, &release.weights)))
+}
+
+const ANOTHER: &str = "made again from that table and its manifest, the release differs; \
+                       with its job file (`[judging] job`) it may be equal";
+
+/// Returns the job that made the release, as far as its groups depend on it.
+fn job(case: &Case, manifest: &Manifest, original: &Input) -> Result<Job> {
+    let mut job =
+        Job { input: original.clone(), columns: case.judging.columns.clone(), ..Job::default() };
+    job.models.clone_from(&case.judging.models);
+    job.population.clone_from(&case.judging.population);
+    job.input.missing = case.reading.missing.clone();
+    job.input.on_missing =
+        if manifest.job.on_missing == "keep" { OnMissing::Keep } else { OnMissing::Drop };
+    let (name, params) = (&manifest.algorithm.name, &manifest.algorithm.params);
+    let card = incrowd_recode::ALGORITHMS.iter().find(|card| card.name == name);
+    let card = card.ok_or_else(|| {
+        Error::input(format!("the manifest names an algorithm `{name}` this version does not know"))
+    })?;
+    (job.algorithm.name, job.algorithm.params) = (name.clone(), given(params, card.params));
+    job.algorithm.suppression_limit = manifest.job.suppression_limit;
+    let ways = crate::job::Suppressed::ALL;
+    if let Some((_, way)) = ways.into_iter().find(|(name, _)| *name == manifest.job.suppressed) {
+        job.algorithm.suppressed = way;
+    }
+    Ok(job)
+}
+
+/// The published texts of a row; `None` is a missing sensitive value.
+type RowTexts = Vec<Option<String>>;
+
+fn cells(release: &Folded, row: usize, quasi: usize, missing: &str) -> RowTexts {
+    let cells = release.row(row).iter().zip(&release.columns).enumerate();
+    let text = |(at, (&code, column)): (usize, (&u32, &FoldedColumn))| {
+        let text = &column.texts[code as usize];
+        (code != MISSING && (at < quasi || text != missing)).then(|| text.clone())
+    };
+    cells.map(text).collect()
+}
+
+/// Returns the persons by the published texts of their records in these columns. `persons` are
+/// those of each folded row. `None` if the release lacks one of the columns or splits the records
+/// of a row into several groups.
+fn by_cells(
+    table: &MadeTable,
+    persons: &[Vec<u32>],
+    columns: &[FoldedColumn],
+) -> Option<BTreeMap<RowTexts, Vec<u32>>> {
+    let (data, partition) = (&table.data, &table.partition);
+    let plan = incrowd_core::Plan::new(data, partition);
+    let own =
+        || data.quasi().iter().map(|q| &q.name).chain(data.sensitive().iter().map(|s| &s.name));
+    let places = columns.iter().map(|column| own().position(|name| *name == column.name));
+    let places = places.collect::<Option<Vec<usize>>>()?;
+    if !partition.divided().is_empty() {
+        return None;
+    }
+    let mut by_cells: BTreeMap<RowTexts, Vec<u32>> = BTreeMap::new();
+    for (of_fold, persons) in persons.iter().enumerate() {
+        let row = data.row_of_fold(of_fold as u32)?.index();
+        let Some(group) = partition.group(row) else { continue };
+        let quasi = (0..data.quasi().len()).map(|q| Some(plan.text(group, q).to_owned()));
+        let sensitive =
+            data.sensitive().iter().zip(data.sensitive_codes(row)).map(|(column, &code)| {
+                (column.missing != Some(code)).then(|| column.values[code as usize].clone())
+            });
+        let all: RowTexts = quasi.chain(sensitive).collect();
+        let cells: RowTexts = places.iter().map(|&at| all[at].clone()).collect();
+        by_cells.entry(cells).or_default().extend(persons);
+    }
+    Some(by_cells)
+}
