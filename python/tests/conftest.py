@@ -1,10 +1,22 @@
-"""Synthetic tables in the installed libraries."""
+"""Synthetic tables in the installed libraries, and the Spark session."""
 
 from __future__ import annotations
 
+import os
 import random
+import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+
+#: `classic`, `connect`, or the address of a server.
+SPARK_KIND = os.environ.get("INCROWD_TEST_SPARK", "classic")
+# Without these the name of the machine is resolved, which takes a minute without a network.
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
+# Executors have the packages of this environment.
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 
 def people(records: int = 400, seed: int = 1) -> dict[str, list[object]]:
@@ -45,3 +57,42 @@ def arrow(columns: dict[str, list[object]]) -> object:
         return pyarrow.table(columns)
     except ImportError:
         return pytest.importorskip("polars").DataFrame(columns)
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Returns one Spark session for all tests of a process."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "3",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.log.level": "ERROR",
+    }
+    import pyspark
+
+    if SPARK_KIND == "connect" and pyspark.__version__.startswith("3."):
+        pytest.skip("the package pyspark 3.5 has no Connect server; give one with INCROWD_TEST_SPARK=sc://HOST")
+    if SPARK_KIND.startswith("sc://"):
+        session = SparkSession.builder.remote(SPARK_KIND).getOrCreate()
+        yield session
+        session.stop()
+        return
+    builder = SparkSession.builder
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    session = (builder.remote("local[2]") if SPARK_KIND == "connect" else builder.master("local[2]")).getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def strict_sql(spark: Any) -> Iterator[None]:
+    """Lets Spark report invalid casts as errors, as Spark 4 does by default."""
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    yield
+    spark.conf.unset("spark.sql.ansi.enabled")

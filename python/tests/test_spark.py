@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark")
 import pyarrow.parquet as pq  # noqa: E402
+from conftest import SPARK_KIND as KIND  # noqa: E402
 from conftest import people  # noqa: E402
 
 import incrowd  # noqa: E402
@@ -31,44 +31,8 @@ from incrowd import _incrowd  # noqa: E402
 if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
 
-KIND = os.environ.get("INCROWD_TEST_SPARK", "classic")
-# Without these the name of the machine is resolved, which takes a minute without a network.
-os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-os.environ.setdefault("SPARK_LOCAL_HOSTNAME", "localhost")
-# Executors have the packages of this environment.
-os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 ROLES: dict[str, Any] = {"identifier": ["name"], "quasi": ["age", "zip", "sex"], "sensitive": ["disease"], "k": 5}
 LEVELS = {"zip": "mask", "age": "intervals:10"}
-
-
-@pytest.fixture(scope="module")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    from pyspark.sql import SparkSession
-
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.memory": "1g",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "3",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.log.level": "ERROR",
-    }
-    import pyspark
-
-    if KIND == "connect" and pyspark.__version__.startswith("3."):
-        pytest.skip("the package pyspark 3.5 has no Connect server; give one with INCROWD_TEST_SPARK=sc://HOST")
-    if KIND.startswith("sc://"):
-        session = SparkSession.builder.remote(KIND).getOrCreate()
-        yield session
-        session.stop()
-        return
-    builder = SparkSession.builder
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    session = (builder.remote("local[2]") if KIND == "connect" else builder.master("local[2]")).getOrCreate()
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="module")
@@ -401,10 +365,9 @@ def test_too_many_distinct_rows_are_refused_before_they_are_collected(spark: Any
     assert not any(tmp_path.iterdir())
 
 
-def test_errors_of_spark_show_no_cell(spark: Any, df: Any, tmp_path: Path) -> None:
+def test_errors_of_spark_show_no_cell(strict_sql: None, df: Any, tmp_path: Path) -> None:
     from pyspark.sql import functions as f
 
-    spark.conf.set("spark.sql.ansi.enabled", "true")
     broken = df.withColumn("age", f.when(f.col("age") > 60, f.col("name").cast("int")).otherwise(f.col("age")))
     with pytest.raises(incrowd.ResourcesError) as told:
         incrowd.spark.anonymize(broken, to=tmp_path / "r", **ROLES)

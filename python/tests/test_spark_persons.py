@@ -15,8 +15,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark")
 import pyarrow.parquet as pq  # noqa: E402
 
-# The session is that of the other tests.
-from test_spark import KIND, algorithms, job_of, published, quiet, records, released, spark  # noqa: E402, F401
+from test_spark import KIND, algorithms, job_of, published, quiet, records, released  # noqa: E402, F401
 
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402

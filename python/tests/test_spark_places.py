@@ -17,7 +17,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 # The session and the table are those of the other tests.
-from test_spark import KIND, ROLES, df, published, quiet, records, spark, table  # noqa: E402, F401
+from test_spark import KIND, ROLES, df, published, quiet, records, table  # noqa: E402, F401
 
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402

@@ -13,8 +13,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyspark")
 import pyarrow.parquet as pq  # noqa: E402
 
-# The session is that of the other tests.
-from test_spark import KIND, published, quiet, records, released, spark  # noqa: E402, F401
+from test_spark import KIND, published, quiet, records, released  # noqa: E402, F401
 
 import incrowd  # noqa: E402
 import incrowd.spark  # noqa: E402
@@ -78,10 +77,9 @@ def test_the_release_equals_that_of_the_embedded_engine(spark: Any, sample: Path
         assert apart[0] == apart[1] != [] and people[0] == people[1] and people[0]["original"] > 400
 
 
-def test_weights_are_read_exactly(spark: Any) -> None:  # noqa: F811
+def test_weights_are_read_exactly(spark: Any, strict_sql: None) -> None:  # noqa: F811
     from pyspark.sql import functions as f
 
-    spark.conf.set("spark.sql.ansi.enabled", "true")
     texts: dict[str | None, int | None] = {
         "1": 1_000_000, "102.1": 102_100_000, " 3.3333333 ": 3_333_333, "1e3": 1_000_000_000, "28523": 28_523_000_000,
         "": None, "0": None, "0.999": None, "-5": None, "many": None, "NaN": None, "inf": None, "1e11": None, None: None, "7": None,

@@ -84,3 +84,18 @@ pub fn fixture(name: &str) -> &'static str {
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     text.leak()
 }
+
+/// Returns whether the long tests run completely, as in `./test --full`.
+pub fn is_full() -> bool {
+    std::env::var_os("INCROWD_TEST_FULL").is_some_and(|value| value == "1")
+}
+
+/// Returns the number of cases of a slow property: `all` in the complete tests, else a sixth.
+pub fn cases(all: u32) -> u32 {
+    if is_full() { all } else { all.div_ceil(6) }
+}
+
+/// Returns the step between the checked members of a long series: 1 in the complete tests.
+pub fn step(short: usize) -> usize {
+    if is_full() { 1 } else { short }
+}

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
+use incrowd_testing::step;
+
 use crate::skewed::{SKEWED, table};
 use crate::test_dir::{Outcome, TestDir};
 
@@ -256,8 +258,9 @@ fn inject(publishing: &Publishing) -> [usize; 3] {
     }
     let before = files(&test);
     let mut counts = [0; 3];
-    for (kind, count) in ["fail", "break", "kill"].into_iter().zip(&mut counts) {
-        for at in 1.. {
+    for (first, (kind, count)) in ["fail", "break", "kill"].iter().zip(&mut counts).enumerate() {
+        // The kinds begin at different changes, so that together they cover more of them.
+        for at in (1 + first..).step_by(step(6)) {
             restore(&test, &before);
             let done = test.run_with(publishing.new, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
             if !struck(&done) {
@@ -268,7 +271,7 @@ fn inject(publishing: &Publishing) -> [usize; 3] {
             let what = format!("{}, {kind} {at}: {}", publishing.name, done.stderr);
             let next = publishing.next[at % publishing.next.len()];
             let states = check(&test, publishing, &before, next, &what);
-            match (kind, done.code) {
+            match (*kind, done.code) {
                 (_, 0) => {
                     assert!(states.iter().all(|new| *new), "{what}: success without a release")
                 }
@@ -283,7 +286,7 @@ fn inject(publishing: &Publishing) -> [usize; 3] {
         }
     }
     println!("{}: {counts:?} faults (fail, break, kill)", publishing.name);
-    assert!(counts.iter().all(|n| *n > 15), "{}: {counts:?}", publishing.name);
+    assert!(counts.iter().all(|n| *n * step(6) > 15), "{}: {counts:?}", publishing.name);
     counts
 }
 
@@ -322,12 +325,12 @@ fn batches() {
 fn recovery_is_killed_too() {
     let mut twice = 0;
     // Of the larger publication only every fourth fault, because each takes two more runs.
-    for (publishing, step) in [(&ALL[0], 1), (&ALL[2], 4)] {
+    for (publishing, every) in [(&ALL[0], step(3)), (&ALL[2], 4 * step(3))] {
         let test = TestDir::new();
         (publishing.prepare)(&test);
         test.succeeds(publishing.old);
         let before = files(&test);
-        for at in (1..).step_by(step) {
+        for at in (1..).step_by(every) {
             restore(&test, &before);
             let done = test.run_with(publishing.new, &[("INCROWD_FAULT", &format!("kill:{at}"))]);
             if !struck(&done) {
@@ -337,7 +340,7 @@ fn recovery_is_killed_too() {
                 continue;
             }
             for kind in ["kill", "break"] {
-                for again in 1.. {
+                for again in (1..).step_by(step(2)) {
                     // Not a copy of the directory, because files are identified by their inodes.
                     restore(&test, &before);
                     test.run_with(publishing.new, &[("INCROWD_FAULT", &format!("kill:{at}"))])
@@ -355,7 +358,7 @@ fn recovery_is_killed_too() {
         }
     }
     println!("{twice} faults in recoveries");
-    assert!(twice > 50, "{twice}");
+    assert!(twice * step(3) * step(2) > 50, "{twice}");
 }
 
 /// A release with suppressed records is in the ledger if and only if it was published.
@@ -374,7 +377,7 @@ fn the_ledger_contains_exactly_the_published_releases() {
     let before = files(&test);
     let (mut released, mut not_released) = (0, 0);
     for kind in ["fail", "break", "kill"] {
-        for at in 1.. {
+        for at in (1..).step_by(step(4)) {
             restore(&test, &before);
             let first = format!("{args} --suppression r-suppression:l=3 -o out.csv");
             let done = test.run_with(&first, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
@@ -396,7 +399,7 @@ fn the_ledger_contains_exactly_the_published_releases() {
         }
     }
     println!("{released} released, {not_released} not");
-    assert!(released > 3 && not_released > 30, "{released} {not_released}");
+    assert!(released > 0 && not_released * step(4) > 30, "{released} {not_released}");
 }
 
 /// A key is complete or absent, and a run that could not write it does not block the next one.
@@ -409,7 +412,7 @@ fn a_key_is_written_completely() {
     let before = files(&test);
     let mut struck_at = 0;
     for kind in ["fail", "break", "kill"] {
-        for at in 1.. {
+        for at in (1..).step_by(step(4)) {
             restore(&test, &before);
             let done = test.run_with(args, &[("INCROWD_FAULT", &format!("{kind}:{at}"))]);
             if !struck(&done) {
@@ -425,6 +428,7 @@ fn a_key_is_written_completely() {
         }
     }
     println!("{struck_at} faults with new keys");
+    assert!(struck_at * step(4) > 30, "{struck_at}");
     // An empty key file, as an older version left it on a full disk.
     restore(&test, &before);
     test.write("my.key", "");

@@ -68,12 +68,12 @@ impl LookTable {
 }
 
 /// A range of looks, as rows to render.
-struct Part<'a> {
+struct SlotRecords<'a> {
     cells: &'a Cells<'a>,
     rows: &'a [u32],
 }
 
-impl Rows for Part<'_> {
+impl Rows for SlotRecords<'_> {
     type Row = (u32, GroupId);
 
     fn len(&self) -> usize {
@@ -170,7 +170,7 @@ pub(super) fn tables(
         let rows: Vec<u32> = pieces.iter().map(|(look, ..)| looks.rows[*look as usize]).collect();
         let mut columns = match described.is_empty() {
             true => Vec::new(),
-            false => match renderer.render(&Part { cells: &cells, rows: &rows })? {
+            false => match renderer.render(&SlotRecords { cells: &cells, rows: &rows })? {
                 Block::Batch(batch) => batch.columns().to_vec(),
                 _ => return Err(Error::bug("a plan is a typed table")),
             },

@@ -1,5 +1,5 @@
 //! Every algorithm with each of its options × every model, on a generated table. New entries of the
-//! lists are tested automatically.
+//! lists are tested automatically. Outside of the complete tests, each algorithm meets each model once.
 
 use std::path::Path;
 
@@ -10,6 +10,7 @@ use incrowd::model::{Card as ModelCard, MODELS, Need};
 use incrowd::recode::{ALGORITHMS, Card, Method};
 use incrowd::{Error, Fault, Param, ParamKind, Silent, Value};
 use incrowd_synth::{Synth, Table};
+use incrowd_testing::{is_full, step};
 
 /// Returns a moderate value for a required parameter.
 fn modest(param: &Param) -> Value {
@@ -141,9 +142,13 @@ fn every_algorithm_satisfies_every_model() {
     std::fs::write(dir.path().join("population.csv"), csv).unwrap();
     let mut releases = 0;
     for algorithm in ALGORITHMS {
-        for chosen in variants(algorithm.params) {
+        let variants = variants(algorithm.params);
+        for (number, chosen) in variants.iter().enumerate() {
             let method = Method::new(algorithm.name, chosen.clone()).unwrap();
-            for model in MODELS {
+            for (at, model) in MODELS.iter().enumerate() {
+                if !is_full() && at % variants.len() != number {
+                    continue;
+                }
                 if method.algorithm.needs_merging() && !model.survives.merging
                     || !model.needs.iter().all(|need| method.algorithm.supplies(*need))
                 {
@@ -152,13 +157,21 @@ fn every_algorithm_satisfies_every_model() {
                 if method.algorithm.linked().is_some() {
                     // Its groups are as small as possible, so it satisfies at most models about
                     // their values.
-                    let mut job = job(dir.path(), model, "disease", algorithm, &chosen);
+                    let mut job = job(dir.path(), model, "disease", algorithm, chosen);
                     job.set_role("income", RoleName::Drop);
                     job.suppression = Some(stated_seed());
-                    let made = incrowd::anonymize(&job, &Silent);
-                    let kept = made.as_ref().is_ok_and(|report| report.verification.holds());
-                    assert!(kept || model.name != "l-diversity", "{}: {made:?}", algorithm.name);
-                    releases += usize::from(kept);
+                    match incrowd::anonymize(&job, &Silent) {
+                        Ok(report) => {
+                            assert!(report.verification.holds());
+                            releases += 1;
+                        }
+                        Err(e) => {
+                            let what = format!("{} with {}: {e}", algorithm.name, model.name);
+                            assert!(model.name != "l-diversity", "{what}");
+                            let expected = [Fault::Job, Fault::Unsatisfiable];
+                            assert!(expected.contains(&e.fault()), "{what}");
+                        }
+                    }
                     continue;
                 }
                 // Outliers that cannot be hidden are suppressed.
@@ -167,15 +180,15 @@ fn every_algorithm_satisfies_every_model() {
                 // A model about numbers refuses a disease.
                 let refused =
                     |e: &Error| e.fault() == Fault::Job && e.message().contains("not numeric");
-                for (limit, way) in [
+                let limits = [
                     (0.0, Suppressed::Absent),
                     (0.02, Suppressed::Absent),
                     (0.02, Suppressed::Star),
-                ]
-                .map(|usual| if about_outliers { free } else { usual })
-                {
+                ];
+                let limits = limits.map(|usual| if about_outliers { free } else { usual });
+                for (limit, way) in limits.into_iter().skip(at % step(3)).step_by(step(3)) {
                     let make = |on: &str| {
-                        let mut job = job(dir.path(), model, on, algorithm, &chosen);
+                        let mut job = job(dir.path(), model, on, algorithm, chosen);
                         (job.algorithm.suppression_limit, job.algorithm.suppressed) = (limit, way);
                         incrowd::anonymize(&job, &Silent)
                     };
@@ -199,5 +212,5 @@ fn every_algorithm_satisfies_every_model() {
             }
         }
     }
-    assert!(releases >= 10 * 3 * MODELS.len(), "the lists of algorithms and models are empty");
+    assert!(releases * step(3) >= 10 * 3 * MODELS.len(), "the lists are empty: {releases}");
 }

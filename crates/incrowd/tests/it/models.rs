@@ -161,7 +161,7 @@ fn says_missing(cell: &str, column: usize) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(incrowd_testing::cases(200)))]
 
     #[test]
     fn a_release_satisfies_every_model_by_its_definition(request in requests()) {

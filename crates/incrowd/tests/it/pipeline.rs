@@ -94,7 +94,7 @@ fn check_again(job: &Job, report: &Report, dir: &Path) -> Result<(), TestCaseErr
 proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
-        ..ProptestConfig::with_cases(300)
+        ..ProptestConfig::with_cases(incrowd_testing::cases(300))
     })]
 
     #[test]

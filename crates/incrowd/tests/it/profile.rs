@@ -226,8 +226,8 @@ fn drafts_for_all_real_tables_run_unchanged() {
     tables.retain(|path| path.to_string_lossy().ends_with(".csv.gz"));
     tables.sort();
     assert!(!tables.is_empty());
-    for path in tables {
-        runs(&path, 5);
+    for path in tables.iter().step_by(incrowd_testing::step(3)) {
+        runs(path, 5);
     }
 }
 

@@ -75,7 +75,7 @@ fn judged(release: &Path, model: &str, value: i64) -> (bool, f64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: incrowd_testing::cases(60), ..ProptestConfig::default() })]
     #[test]
     fn several_spellings_are_counted_once(
         table in prop::collection::vec(record(), 4..40),

@@ -100,7 +100,7 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Table, Damage> {
     }
     let big = at.big;
     let data: Box<dyn BufRead + '_> = match compression {
-        2 => Box::new(BufReader::new(Blocks::new(at, bytes)?)),
+        2 => Box::new(BufReader::new(CompressedBlocks::new(at, bytes)?)),
         _ => Box::new(at.take(at.left())?),
     };
     let places = Places { data, big, codes: (compression > 0).then_some(([0; 8], 8)), bias };
@@ -109,15 +109,15 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Table, Damage> {
 
 /// Decompressing reader for the data of a .zsav file: zlib blocks, listed at the end of the file.
 /// The decompressed data have the layout of a compressed .sav file.
-struct Blocks<'a> {
+struct CompressedBlocks<'a> {
     /// Compressed bytes and decompressed size of each block.
     blocks: std::vec::IntoIter<(&'a [u8], u64)>,
     /// Decoder of the current block, and number of bytes it still has to return.
     current: Option<(ZlibDecoder<&'a [u8]>, u64)>,
 }
 
-impl<'a> Blocks<'a> {
-    fn new(mut at: Bytes<'a>, bytes: &'a [u8]) -> Result<Blocks<'a>, Damage> {
+impl<'a> CompressedBlocks<'a> {
+    fn new(mut at: Bytes<'a>, bytes: &'a [u8]) -> Result<CompressedBlocks<'a>, Damage> {
         let odd = || "its parts do not fit together";
         let part = |from: u64, length: u64| {
             let (from, length) = (usize::try_from(from).ok()?, usize::try_from(length).ok()?);
@@ -137,11 +137,11 @@ impl<'a> Blocks<'a> {
             after = from + length;
             blocks.push((packed, size));
         }
-        Ok(Blocks { blocks: blocks.into_iter(), current: None })
+        Ok(CompressedBlocks { blocks: blocks.into_iter(), current: None })
     }
 }
 
-impl Read for Blocks<'_> {
+impl Read for CompressedBlocks<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             if let Some((decoder, left)) = self.current.as_mut().filter(|(_, left)| *left > 0) {

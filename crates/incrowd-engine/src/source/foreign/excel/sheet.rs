@@ -37,13 +37,13 @@ enum Value<'b> {
 }
 
 /// A column, up to the last record with a cell in it.
-struct Column {
+struct SheetColumn {
     cells: Cells,
     /// Cached codes of long shared strings by index.
     codes: HashMap<usize, u32>,
 }
 
-impl Column {
+impl SheetColumn {
     /// Appends missing cells up to a record.
     fn pad(&mut self, record: usize, budget: &mut Budget) -> Result<(), Damage> {
         for _ in self.cells.len()..record {
@@ -93,7 +93,7 @@ impl Column {
 #[derive(Default)]
 struct SheetBuilder {
     names: BTreeMap<u32, String>,
-    columns: BTreeMap<u32, Column>,
+    columns: BTreeMap<u32, SheetColumn>,
     /// Row of the header, and last row with a cell.
     header: Option<u32>,
     row: u32,
@@ -129,7 +129,7 @@ impl SheetBuilder {
             self.row = row;
             self.records += 1;
         }
-        let fresh = || Column { cells: Cells::Numbers(Numbers::new()), codes: HashMap::new() };
+        let fresh = || SheetColumn { cells: Cells::Numbers(Numbers::new()), codes: HashMap::new() };
         self.columns.entry(column).or_insert_with(fresh).put(self.records - 1, value, budget)
     }
 
@@ -142,7 +142,7 @@ impl SheetBuilder {
         for (place, at) in (first..=last).enumerate() {
             let name = self.names.remove(&at).filter(|name| !name.is_empty());
             let column = self.columns.remove(&at);
-            let fresh = || Column { cells: Cells::Text(Texts::new()), codes: HashMap::new() };
+            let fresh = || SheetColumn { cells: Cells::Text(Texts::new()), codes: HashMap::new() };
             let mut column = column.unwrap_or_else(fresh);
             column.pad(self.records, budget)?;
             table

@@ -17,7 +17,7 @@ use encoding_rs::Encoding;
 use super::bytes::Bytes;
 use super::columns::{Cells, Numbers, Texts};
 use super::{Budget, Damage, Table};
-use parts::{Column, Metadata, Part};
+use parts::{Metadata, SasColumn, Subheader};
 
 /// Signature of a data set.
 pub(super) const MAGIC: &[u8] =
@@ -182,7 +182,7 @@ fn encoding(code: u8) -> Result<&'static Encoding, u8> {
 struct Records<'a> {
     header: &'a Header,
     metadata: &'a Metadata<'a>,
-    columns: &'a [Column],
+    columns: &'a [SasColumn],
     cells: Vec<Cells>,
     count: usize,
     /// Buffer for a decompressed record.
@@ -194,10 +194,10 @@ impl<'a> Records<'a> {
     fn new(
         header: &'a Header,
         metadata: &'a Metadata<'a>,
-        columns: &'a [Column],
+        columns: &'a [SasColumn],
         budget: &'a mut Budget,
     ) -> Records<'a> {
-        let fresh = |column: &Column| match column.is_text {
+        let fresh = |column: &SasColumn| match column.is_text {
             true => Cells::Text(Texts::new()),
             false => Cells::Numbers(Numbers::new()),
         };
@@ -235,7 +235,7 @@ impl<'a> Records<'a> {
     }
 
     /// Reads a record that is stored as a subheader.
-    fn packed(&mut self, part: &Part<'_>) -> Result<(), Damage> {
+    fn packed(&mut self, part: &Subheader<'_>) -> Result<(), Damage> {
         if !part.is_record || self.count == self.metadata.records {
             return Ok(());
         }

@@ -23,7 +23,7 @@ const GONE: u8 = 1;
 const COMPRESSED: u8 = 4;
 
 /// A subheader of a page.
-pub(super) struct Part<'a> {
+pub(super) struct Subheader<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) is_record: bool,
     what: u32,
@@ -31,7 +31,7 @@ pub(super) struct Part<'a> {
 
 impl<'a> Page<'a> {
     /// Lists the subheaders of the page. They must not overlap, so that no byte is read twice.
-    pub(super) fn list(&self, header: &Header) -> Result<Vec<Part<'a>>, Damage> {
+    pub(super) fn list(&self, header: &Header) -> Result<Vec<Subheader<'a>>, Damage> {
         let odd = || Damage::from("its parts do not fit together");
         let word = header.word();
         let begins = header.page_header();
@@ -59,7 +59,7 @@ impl<'a> Page<'a> {
             };
             let known = [ROW_SIZE, COLUMN_SIZE].contains(&what) || what & METADATA == METADATA;
             let is_record = *packing == COMPRESSED || (*kind == 1 && !known);
-            parts.push(Part { bytes, is_record, what });
+            parts.push(Subheader { bytes, is_record, what });
         }
         Ok(parts)
     }
@@ -76,7 +76,7 @@ fn signature(header: &Header, bytes: &[u8]) -> Result<u32, Damage> {
 }
 
 /// Metadata of a column.
-pub(super) struct Column {
+pub(super) struct SasColumn {
     pub(super) name: String,
     pub(super) is_text: bool,
     /// Offset in the record, and length in bytes.
@@ -135,7 +135,7 @@ impl<'a> Metadata<'a> {
         Ok(all)
     }
 
-    fn part(&mut self, header: &Header, part: &Part<'a>) -> Result<(), Damage> {
+    fn part(&mut self, header: &Header, part: &Subheader<'a>) -> Result<(), Damage> {
         let word = header.word();
         let bytes = part.bytes;
         let text_ref = |from: usize| -> Result<TextRef, Damage> {
@@ -180,7 +180,7 @@ impl<'a> Metadata<'a> {
         Ok(())
     }
 
-    pub(super) fn columns(&self, header: &Header) -> Result<Vec<Column>, Damage> {
+    pub(super) fn columns(&self, header: &Header) -> Result<Vec<SasColumn>, Damage> {
         if self.names.len() != self.columns || self.places.len() != self.columns {
             return Err("its parts do not fit together".into());
         }
@@ -192,7 +192,7 @@ impl<'a> Metadata<'a> {
                     return Err("its parts do not fit together".into());
                 }
                 let format = self.formats.get(index).filter(|format| format.length > 0);
-                Ok(Column {
+                Ok(SasColumn {
                     name: self.text(header, *name)?,
                     is_text: *is_text,
                     place: end.map(|_| (*from, *width)),

@@ -3,7 +3,7 @@
 use super::super::Damage;
 use super::super::bytes::{Bytes, text};
 use super::super::columns::Labels;
-use super::{Column, Layout, Long, Sets, Type, label_set};
+use super::{Layout, Long, Sets, StataColumn, Type, label_set};
 
 /// Supported formats.
 pub(super) const VERSIONS: &[u8] = &[104, 105, 108, 110, 111, 112, 113, 114, 115];
@@ -120,7 +120,7 @@ pub(super) fn layout(bytes: &[u8]) -> Result<Layout<'_>, Damage> {
     };
     let columns = names.into_iter().zip(kinds).zip(formats.into_iter().zip(label_names));
     let columns = columns
-        .map(|((name, kind), (format, labels))| Column { name, kind, format, labels })
+        .map(|((name, kind), (format, labels))| StataColumn { name, kind, format, labels })
         .collect();
     Ok(Layout { version: u32::from(version), columns, labels, long: Long::new(), records, data })
 }

@@ -35,7 +35,7 @@ impl Type {
 }
 
 /// Metadata of a column.
-struct Column {
+struct StataColumn {
     name: String,
     kind: Type,
     /// Display format. It identifies dates.
@@ -44,7 +44,7 @@ struct Column {
     labels: String,
 }
 
-impl Column {
+impl StataColumn {
     /// Whether Stata could have written this metadata. In a damaged file, the bytes of cells could
     /// be interpreted as names, and names are shown in messages.
     fn is_plausible(&self) -> bool {
@@ -75,7 +75,7 @@ type Long<'a> = HashMap<(u64, u64), &'a [u8]>;
 /// Metadata of a file, parsed from the parts before and after the records.
 struct Layout<'a> {
     version: u32,
-    columns: Vec<Column>,
+    columns: Vec<StataColumn>,
     labels: Sets<'a>,
     long: Long<'a>,
     records: usize,
@@ -90,7 +90,7 @@ const LONG_CODE: usize = 48;
 pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Table, Damage> {
     let layout =
         if bytes.first() == Some(&b'<') { tagged::layout(bytes)? } else { fixed::layout(bytes)? };
-    if !layout.columns.iter().all(Column::is_plausible) {
+    if !layout.columns.iter().all(StataColumn::is_plausible) {
         return Err("its list of variables makes no sense".into());
     }
     table(layout, budget)
@@ -104,7 +104,7 @@ pub(super) fn is_fixed(first: &[u8]) -> bool {
 fn table(layout: Layout<'_>, budget: &mut Budget) -> Result<Table, Damage> {
     let Layout { version, columns, labels, long, records, mut data } = layout;
     budget.take_columns(columns.len())?;
-    let fresh = |column: &Column| match column.kind {
+    let fresh = |column: &StataColumn| match column.kind {
         Type::Fixed(_) | Type::Long => Cells::Text(Texts::new()),
         _ => Cells::Numbers(Numbers::new()),
     };
@@ -116,7 +116,7 @@ fn table(layout: Layout<'_>, budget: &mut Budget) -> Result<Table, Damage> {
     let (int8, int16, int32) =
         if version >= 113 { (100, 32_740, 2_147_483_620) } else { (126, 32_766, 2_147_483_646) };
     for _ in 0..records {
-        for (at, (Column { kind, .. }, cells)) in columns.iter().zip(&mut all).enumerate() {
+        for (at, (StataColumn { kind, .. }, cells)) in columns.iter().zip(&mut all).enumerate() {
             let number = match (kind, &mut *cells) {
                 (Type::Fixed(width), Cells::Text(texts)) => {
                     texts.push(Some(&text(data.take(*width)?)), budget)?;
@@ -153,7 +153,7 @@ fn table(layout: Layout<'_>, budget: &mut Budget) -> Result<Table, Damage> {
     }
     drop(long_codes);
     let mut table = Table::default();
-    for (Column { name, format, labels: set, .. }, cells) in columns.into_iter().zip(all) {
+    for (StataColumn { name, format, labels: set, .. }, cells) in columns.into_iter().zip(all) {
         let cells = match cells {
             Cells::Text(_) => cells,
             Cells::Numbers(numbers) => shown(numbers, &format, labels.get(&set), budget)?,

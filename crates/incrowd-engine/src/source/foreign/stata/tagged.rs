@@ -2,7 +2,7 @@
 
 use super::super::Damage;
 use super::super::bytes::{Bytes, text};
-use super::{Column, Layout, Long, Sets, Type, label_set};
+use super::{Layout, Long, Sets, StataColumn, Type, label_set};
 
 fn kind(code: u16) -> Result<Type, Damage> {
     Ok(match code {
@@ -135,7 +135,7 @@ pub(super) fn layout(bytes: &[u8]) -> Result<Layout<'_>, Damage> {
     parts.close("value_labels")?;
     let columns = names.into_iter().zip(types).zip(formats.into_iter().zip(label_names));
     let columns = columns
-        .map(|((name, kind), (format, labels))| Column { name, kind, format, labels })
+        .map(|((name, kind), (format, labels))| StataColumn { name, kind, format, labels })
         .collect();
     Ok(Layout { version, columns, labels, long, records, data })
 }
