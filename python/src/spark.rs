@@ -385,8 +385,8 @@ impl RemoteParts for SparkStore {
         call(&self.object, "keep", |py| planned(py, plan), |_| Ok(()))
     }
 
-    fn plans_elsewhere(&mut self) -> incrowd::Result<bool> {
-        call(&self.object, "plans_elsewhere", |_| Ok(Vec::new()), |answer| answer.extract())
+    fn has_workers(&mut self) -> incrowd::Result<bool> {
+        call(&self.object, "has_workers", |_| Ok(Vec::new()), |answer| answer.extract())
     }
 
     fn plan(&mut self, parts: &[Part], whole: &Whole) -> incrowd::Result<()> {

@@ -70,5 +70,5 @@ pub use progress::{Progress, Silent};
 pub use region::{Covers, Extent, Region};
 pub use schema::{ColumnSpec, Kind, Labels, Publish, Role, Schema, SensitiveSpec};
 pub use sensitive_values::SensitiveValues;
-pub use value_key::{SameKeys, Spellings, value_key, value_key_in};
+pub use value_key::{SameKeys, Spellings, means_missing, value_key, value_key_in};
 pub use withheld::Withheld;

@@ -91,14 +91,14 @@ pub fn check(column: &str, spec: &ColumnSpec) -> Result<()> {
     Ok(())
 }
 
-/// The number of published texts of a column that are more precise than its constraints allow.
-/// `missing` is the published text of a missing value. Levels are checked only if the domain is
-/// known.
+/// The number of published texts of a column that are more precise than its constraints allow. The
+/// texts `missing` are missing values, which have no precision. Levels are checked only if the
+/// domain is known.
 pub fn broken<'a>(
     spec: &ColumnSpec,
     domain: Option<&Domain>,
     texts: impl Iterator<Item = &'a str>,
-    missing: &str,
+    missing: &[String],
 ) -> usize {
     let level = spec.min_level.unwrap_or(0) as usize;
     let is_too_precise = |text: &&str| {
@@ -109,7 +109,8 @@ pub fn broken<'a>(
         };
         beyond || below
     };
-    texts.filter(|text| *text != "*" && *text != missing).filter(is_too_precise).count()
+    let has_precision = |text: &&str| *text != "*" && !missing.iter().any(|own| own == text);
+    texts.filter(has_precision).filter(is_too_precise).count()
 }
 
 /// Whether a label is that of a node at least `level` levels above all its leaves.
@@ -142,6 +143,10 @@ mod tests {
             .unwrap()
     }
 
+    fn missing() -> [String; 2] {
+        ["?", "NA"].map(str::to_owned)
+    }
+
     /// The labels of all intervals of the domain.
     fn every_label(domain: &Domain) -> Vec<String> {
         let n = domain.leaves();
@@ -171,7 +176,7 @@ mod tests {
             assert_eq!(domain.label(codes[1], codes[2]), "<=16");
             let labels = every_label(&domain);
             assert_eq!(
-                broken(&spec, Some(&domain), labels.iter().map(String::as_str), "?"),
+                broken(&spec, Some(&domain), labels.iter().map(String::as_str), &missing()),
                 0,
                 "{labels:?}"
             );
@@ -194,7 +199,7 @@ mod tests {
                 &ColumnSpec { limits, ..ColumnSpec::default() },
                 None,
                 ["95", "[85, 90]", "3", "<=15"].into_iter(),
-                "?"
+                &missing()
             ),
             4
         );
@@ -202,8 +207,8 @@ mod tests {
             broken(
                 &ColumnSpec { limits, ..ColumnSpec::default() },
                 None,
-                ["89", "*", "?", ">=90", "[17, 89]", ">=85"].into_iter(),
-                "?"
+                ["89", "*", "?", "NA", ">=90", "[17, 89]", ">=85"].into_iter(),
+                &missing()
             ),
             0
         );
@@ -222,11 +227,12 @@ mod tests {
         assert_eq!((domain.read("02138"), domain.read("0213*")), (None, None));
         let labels = every_label(&domain);
         assert_eq!(
-            broken(&spec, Some(&domain), labels.iter().map(String::as_str), "?"),
+            broken(&spec, Some(&domain), labels.iter().map(String::as_str), &missing()),
             0,
             "{labels:?}"
         );
-        assert_eq!(broken(&spec, Some(&domain), ["02138", "0213*", "021**"].into_iter(), "?"), 2);
+        let texts = ["02138", "0213*", "021**", "NA"];
+        assert_eq!(broken(&spec, Some(&domain), texts.into_iter(), &missing()), 2);
         assert_eq!(domain.levels(), 4);
         assert_eq!(domain.level_label(codes[1], 0), "021**");
     }

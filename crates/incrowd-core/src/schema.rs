@@ -117,6 +117,9 @@ pub struct SensitiveSpec {
     pub categories: Option<Categories>,
     /// The published form of the column, if not the default of its models.
     pub publish: Option<Publish>,
+    /// The texts that mean a missing value. They are counted as one value, in every
+    /// [spelling](crate::means_missing), together with the missing value of the table.
+    pub missing: Vec<String>,
 }
 
 /// The published form of a sensitive column.

@@ -12,7 +12,7 @@ use crate::hierarchy::{HierarchySpec, Taxonomy, intervals::not_numeric};
 use crate::index::Code;
 use crate::number::{is_quantity, parse_date, parse_number};
 use crate::schema::{Kind, Publish, SensitiveSpec};
-use crate::value_key::{SameKeys, value_key};
+use crate::value_key::{SameKeys, means_missing, value_key};
 
 /// A sensitive column with its values in alphabetical order.
 #[derive(Clone)]
@@ -73,9 +73,26 @@ impl Sensitive {
             Some(numbers) if days => same_days(numbers),
             _ => SameKeys::of_texts(&values).first,
         };
+        // All texts that mean a missing value are one value, also without a common key.
+        let is_missing = |code: u32| {
+            let text = &values[code as usize];
+            Some(code) == missing || spec.is_some_and(|s| means_missing(text, &s.missing))
+        };
+        let gone: Vec<bool> = (0..values.len() as u32).map(is_missing).collect();
+        let all_gone = (0..values.len() as u32).filter(|&code| gone[code as usize]);
+        if let Some(one) = missing.or_else(|| all_gone.clone().next())
+            && all_gone.clone().nth(1).is_some()
+        {
+            let first = counted_as.get_or_insert_with(|| (0..values.len() as u32).collect());
+            all_gone.for_each(|code| first[code as usize] = one);
+        }
         if let Some(first) = &mut counted_as {
-            // Spellings with different leaves or categories are different values.
-            let leaf = |code: u32| hierarchy.as_ref().map(|(_, leaves)| leaves[code as usize]);
+            // Spellings with different leaves or categories are different values. A generated
+            // hierarchy has a leaf for every text, also for those that mean a missing value.
+            let leaf = |code: u32| {
+                let known = hierarchy.as_ref().filter(|_| !gone[code as usize]);
+                known.map(|(_, leaves)| leaves[code as usize])
+            };
             let category =
                 |code: u32| categories.as_ref().and_then(|c| c.of(&values[code as usize]));
             let mut apart = HashMap::new();
@@ -346,6 +363,24 @@ mod tests {
             .unwrap();
         assert_eq!(x.synonyms(), Some(&[4, 2, 2, 2, 4, 5][..]));
         assert!(x.numbers().is_err());
+    }
+
+    #[test]
+    fn all_texts_that_mean_a_missing_value_are_one_value() {
+        let spec = SensitiveSpec {
+            missing: ["?", "NA"].map(str::to_owned).to_vec(),
+            ..SensitiveSpec::default()
+        };
+        let texts = [" ?", "?\u{a0}", "NA ", "flu"];
+        assert_eq!(column(&texts, &spec).unwrap().synonyms(), Some(&[0, 0, 0, 3][..]));
+        // Without these settings two texts have one key.
+        let plain = column(&texts, &SensitiveSpec::default()).unwrap();
+        assert_eq!(plain.synonyms(), Some(&[0, 0, 2, 3][..]));
+        assert_eq!(column(&[" ?", "flu"], &spec).unwrap().synonyms(), None);
+        // The missing value of the table is the same value.
+        let values = ["", " ?", "flu"].map(str::to_owned).to_vec();
+        let kept = Sensitive::build("x", values, Some(0), Some(&spec)).unwrap();
+        assert_eq!(kept.synonyms(), Some(&[0, 0, 2][..]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::folded::{FoldedColumn, MISSING};
 use crate::schema::SensitiveSpec;
 use crate::sensitive::Sensitive;
-use crate::value_key::value_key;
+use crate::value_key::{means_missing, value_key};
 
 /// The values of a sensitive column of a folded table.
 #[derive(Clone)]
@@ -24,7 +24,8 @@ impl std::fmt::Debug for SensitiveValues {
 
 impl SensitiveValues {
     /// The values of the codes that are used. `missing` holds further texts that mean a missing
-    /// value. A column that does not fit `spec` is taken as plain text; encoding reports the error.
+    /// value, in every [spelling](crate::means_missing). A column that does not fit `spec` is taken
+    /// as plain text; encoding reports the error.
     pub fn of(
         column: &FoldedColumn,
         used: &[bool],
@@ -33,7 +34,7 @@ impl SensitiveValues {
     ) -> SensitiveValues {
         let name = |code: usize| {
             let text = &column.texts[code];
-            (code != MISSING as usize && !missing.contains(text)).then(|| text.clone())
+            (code != MISSING as usize && !means_missing(text, missing)).then(|| text.clone())
         };
         let mut named: Vec<(Option<String>, usize)> = (0..column.texts.len())
             .filter(|&code| used[code])
@@ -69,13 +70,13 @@ mod tests {
 
     #[test]
     fn spellings_of_a_number_and_of_a_missing_value_are_one() {
-        let texts = ["", "1", "2", "1.0", "?", "7"].map(str::to_owned).to_vec();
+        let texts = ["", "1", "2", "1.0", "?", "7", " ?"].map(str::to_owned).to_vec();
         let column = FoldedColumn { name: "x".into(), texts };
-        let used = [true, true, true, true, true, false];
+        let used = [true, true, true, true, true, false, true];
         let values =
             SensitiveValues::of(&column, &used, &SensitiveSpec::default(), &["?".to_owned()]);
         assert_eq!(values.names, [None, Some("1".to_owned()), Some("2".to_owned())]);
-        assert_eq!(values.of_code, [0, 1, 2, 1, 0, 0]);
+        assert_eq!(values.of_code, [0, 1, 2, 1, 0, 0, 0]);
     }
 
     #[test]

@@ -78,6 +78,21 @@ pub fn value_key_in(text: &str, mark: DecimalMark) -> Cow<'_, str> {
     }
 }
 
+/// Whether a text means a missing value: its [key](value_key) is that of one of the texts
+/// `missing`. Blanks around it are ignored.
+///
+/// ```
+/// use incrowd_core::means_missing;
+///
+/// let missing = ["?".to_owned(), "NA".to_owned()];
+/// assert!(means_missing(" ?", &missing) && means_missing("NA\u{a0}", &missing));
+/// assert!(!means_missing("N/A", &missing));
+/// ```
+pub fn means_missing(text: &str, missing: &[String]) -> bool {
+    let key = value_key(text);
+    missing.iter().any(|own| value_key(own) == key)
+}
+
 /// A decimal number, exactly: `digits * 10^exponent`.
 #[derive(Debug, PartialEq, Eq)]
 struct Decimal {
@@ -341,6 +356,19 @@ mod tests {
             assert_eq!(value_key(&format!("\t{text}\u{3000}")), text);
         }
         assert_ne!(value_key("Flu"), value_key("flu"));
+    }
+
+    #[test]
+    fn blanks_around_a_missing_text_are_ignored() {
+        let missing = ["", "?", "-9"].map(str::to_owned);
+        for text in ["", " ", "\u{a0}\u{200b}", "?", " ?", "?\t", "\u{feff}?", "-9", " -9.0"] {
+            assert!(means_missing(text, &missing), "{text:?}");
+            assert!(!means_missing(text, &[]), "{text:?}");
+        }
+        for text in ["??", "? ?", "9", "NA"] {
+            assert!(!means_missing(text, &missing), "{text:?}");
+        }
+        assert!(!means_missing(" ", &missing[1..]));
     }
 
     #[test]

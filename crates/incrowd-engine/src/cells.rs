@@ -10,9 +10,9 @@ use incrowd_core::{GroupId, Plan};
 use rayon::prelude::*;
 
 use crate::intern::Interner;
-use crate::records::assign::RecordsByRow;
-use crate::records::{StoredCell, StoredRecords};
-use crate::sink::{MOST_BYTES, Renderer};
+use crate::sink::Renderer;
+use crate::table::assign::RecordsByRow;
+use crate::table::{CodedTable, StoredCell};
 use crate::{Content, Output, shape};
 
 /// The index that means no text.
@@ -60,11 +60,6 @@ impl Texts {
     /// Whether a text is a null.
     pub(crate) fn is_null(&self, index: u32) -> bool {
         self.nulls.get(index as usize) == Some(&true)
-    }
-
-    /// Whether any text is a null.
-    pub(crate) fn has_nulls(&self) -> bool {
-        self.nulls.contains(&true)
     }
 
     /// The index of the first text that is equal to a text, or [`NO_TEXT`] for a null. Two indices
@@ -116,14 +111,6 @@ impl Texts {
         self.dictionary.get_or_init(make).as_ref()
     }
 
-    /// The dictionary, if the texts are few enough to be numbered for a whole file.
-    pub(crate) fn numbered(&self) -> Option<&Dictionary> {
-        if self.published.is_none() || self.bytes.len() > MOST_BYTES {
-            return None;
-        }
-        self.dictionary(|all| Some(Arc::new(all.clone())))
-    }
-
     /// The texts of a dictionary, formatted for the sink. Code 0 is a null.
     fn of_dictionary(dictionary: &Interner, renderer: &Renderer) -> Texts {
         let mut all = Texts { ends: vec![0], ..Texts::default() };
@@ -162,7 +149,7 @@ impl Texts {
 
 /// Records with passthrough columns, and the records of each row.
 pub(crate) struct Passthrough<'a> {
-    pub(crate) records: &'a StoredRecords,
+    pub(crate) records: &'a CodedTable,
     pub(crate) by_row: RecordsByRow,
 }
 
@@ -240,7 +227,7 @@ impl<'a> Cells<'a> {
                 }
             };
             let has_texts = !texts.ends.is_empty();
-            if has_texts && renderer.has_dictionary(column, texts.bytes.len()) {
+            if has_texts && renderer.has_dictionary(column) {
                 texts.published = Some(match passthrough.zip(stored[column]) {
                     Some((own, stored)) => used.stored_texts(own, stored, texts.len()),
                     None => used.texts(*content, texts.len()),

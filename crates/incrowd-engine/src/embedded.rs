@@ -9,14 +9,14 @@ use incrowd_core::{Dataset, Error, Folded, Plan, Progress, Result, Silent};
 use rayon::prelude::*;
 
 use crate::Note;
-use crate::fold::{Keeping, WrittenRecords, fold, fold_with};
 use crate::formula::read_formulas;
 use crate::private_stream::PrivateStream;
 use crate::record_values::ExaminedColumns;
-use crate::records::{MEMORY, StoredRecords};
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Format, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Occupied, Places, Store, TableColumn};
+use crate::table::fold::{fold, fold_with};
+use crate::table::{CodedTable, Keeping, MEMORY, WrittenRecords};
 use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Sent, Shape, emit, shape};
 
 /// The engine for a single machine: a source with the table, and a store for the release.
@@ -25,7 +25,7 @@ pub struct Embedded {
     source: Source,
     store: Box<dyn Store>,
     /// Per-record data of the last fold, for passthrough columns.
-    records: Option<StoredRecords>,
+    table: Option<CodedTable>,
     /// Upper limit for the bytes of those cells in memory.
     memory: u64,
     /// The person of each record of the staged tables, in the order of the published records.
@@ -67,8 +67,8 @@ impl Embedded {
     /// Makes an engine with a boxed store.
     pub fn with_store(source: Source, store: Box<dyn Store>) -> Embedded {
         let (persons, weighed, shapes) = (Vec::new(), Vec::new(), Vec::new());
-        let (records, memory, sent) = (None, MEMORY, None);
-        Embedded { source, store, records, memory, persons, weighed, shapes, sent }
+        let (table, memory, sent) = (None, MEMORY, None);
+        Embedded { source, store, table, memory, persons, weighed, shapes, sent }
     }
 
     /// Sets the upper limit for the bytes of passthrough cells in memory. Further cells go to an
@@ -161,6 +161,12 @@ fn sniffed(values: &[String]) -> DataType {
 }
 
 impl Embedded {
+    /// The number of distinct texts of a passthrough column, unless nearly all of them differ.
+    fn kept_texts(&self, name: &str) -> Option<usize> {
+        let table = self.table.as_ref()?;
+        Some(table.dictionary(table.position(name)?)?.len() as usize + 1)
+    }
+
     fn begin_table(
         &mut self,
         table: usize,
@@ -184,7 +190,7 @@ impl Embedded {
         {
             let data_type = match data_type {
                 // An Arrow file has one dictionary per column, at its start. The values of a
-                // passthrough column are not known then.
+                // passthrough column may not be known then.
                 DataType::Dictionary(_, values)
                     if *content == Content::Passthrough && staging.format == Format::Arrow =>
                 {
@@ -197,7 +203,10 @@ impl Embedded {
         let renderer = Renderer::new(&staging.target, staging.format, &columns, staging.dialect)
             .harmless(staging.csv_safe)
             .escaping(staging.escape);
-        let texts = |column: usize| texts_of(plan, output.columns[column].1);
+        let texts = |column: usize| match &output.columns[column] {
+            (name, Content::Passthrough) => self.kept_texts(name),
+            (_, content) => texts_of(plan, *content),
+        };
         let renderer = if staging.in_codes { renderer.in_codes(texts) } else { renderer };
         let sink =
             Sink::create(staging.writer, staging.target, staging.format, &renderer, &columns)?;
@@ -214,7 +223,7 @@ impl Engine for Embedded {
         progress.step("reading", Some(self.source.bytes()));
         let keeping = Keeping { memory: self.memory, directory: self.store.spill() };
         let result = fold(&self.source, spec, keeping, progress)?;
-        self.records = result.records;
+        self.table = result.table;
         self.sent = result.sent;
         Ok(result.folded)
     }
@@ -251,7 +260,7 @@ impl Engine for Embedded {
         let passes = output.columns.iter().any(|(_, content)| *content == Content::Passthrough);
         let is_followed = data.persons().is_some() || data.has_sampling_weights();
         let mut persons = is_followed.then(|| PrivateStream::new(self.store.spill()));
-        let records = self.records.as_ref().filter(|_| passes);
+        let records = self.table.as_ref().filter(|_| passes);
         let is_kept = |(name, content): &(String, Content)| {
             *content != Content::Passthrough
                 || records.is_some_and(|own| own.position(name).is_some())
@@ -304,7 +313,7 @@ impl Engine for Embedded {
     }
 
     fn publish(&mut self, manifest: &[u8]) -> Result<()> {
-        self.records = None;
+        self.table = None;
         self.persons.clear();
         self.store.publish(manifest)
     }
@@ -318,7 +327,7 @@ impl Engine for Embedded {
     }
 
     fn discard(&mut self) {
-        self.records = None;
+        self.table = None;
         self.persons.clear();
         self.store.discard();
     }

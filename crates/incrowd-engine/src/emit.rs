@@ -13,9 +13,9 @@ use crate::lines::Lines;
 use crate::order::{self, Shuffled, Sorted, generator, shuffle};
 use crate::packing::Packing;
 use crate::private_stream::PrivateStream;
-use crate::records::assign::RecordsByRow;
-use crate::records::{StoredCell, StoredCells, StoredRecords};
 use crate::sink::{Block, Renderer, Rows, Sink};
+use crate::table::assign::RecordsByRow;
+use crate::table::{CodedTable, StoredCell, StoredCells};
 use crate::{Content, Order, Output};
 
 /// The number of buckets that are shuffled in parallel.
@@ -118,7 +118,7 @@ pub(crate) fn emit(
     output: &Output,
     renderer: &Renderer,
     sink: Sink,
-    records: Option<&StoredRecords>,
+    records: Option<&CodedTable>,
     followed: Option<&mut PrivateStream>,
     progress: &dyn Progress,
 ) -> Result<u64> {
@@ -127,7 +127,7 @@ pub(crate) fn emit(
     let passthrough: Option<Passthrough<'_>> = assigned.transpose()?;
     let passthrough = passthrough.as_ref();
     let cells = Cells::new(plan, output, renderer, passthrough);
-    let stored_length = records.map_or(0, StoredRecords::mean_length);
+    let stored_length = records.map_or(0, CodedTable::mean_length);
     match renderer {
         Renderer::Text { .. } => {
             let lines = Lines::new(&cells, renderer);

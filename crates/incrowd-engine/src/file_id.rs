@@ -66,12 +66,14 @@ static IN_USE: Mutex<Vec<(StandardStream, FileId)>> = Mutex::new(Vec::new());
 
 /// Registers that the process uses a standard stream. `file` is a handle of the stream. Afterwards,
 /// a file behind an output stream cannot be read, and a file behind any stream cannot be written.
-/// It is an error if the file is already used in the other direction.
+/// It is an error if the file is already used in the other direction, or if an input file belongs
+/// to a table of [another format](crate::check_table_format).
 pub fn use_stream(stream: StandardStream, file: &File) -> Result<()> {
     let Some(id) = file.metadata().ok().as_ref().and_then(FileId::of) else { return Ok(()) };
     let shown = Path::new(stream.name());
     if stream == StandardStream::Input {
         check_read(shown, &file.metadata().map_err(|e| crate::source::unreadable(shown, &e))?)?;
+        crate::source::table_format::check_open_file(file)?;
     }
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner).push((stream, id));
     Ok(())

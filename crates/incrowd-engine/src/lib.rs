@@ -10,36 +10,30 @@
 //! Memory use depends on the number of distinct rows, not on the number of records.
 
 mod cells;
-mod coder;
-mod codes;
 mod copy;
 mod database;
 mod embedded;
 mod emit;
 mod file_id;
-mod fold;
 mod formula;
-mod glance;
 mod group_cells;
 mod intern;
 mod join;
 mod lines;
 mod order;
 mod packing;
-mod past;
 mod pending;
 mod private_stream;
 mod record_values;
-mod records;
 mod remote;
 mod repeats;
-mod rows;
 mod shape;
 mod side_file;
 mod sink;
 mod source;
 mod store;
 mod survey;
+mod table;
 
 pub use copy::copy;
 pub use database::{
@@ -75,7 +69,7 @@ pub use store::{
 
 use std::path::Path;
 
-use incrowd_core::{Domain, Error, Folded, Plan, Progress, Result};
+use incrowd_core::{Domain, Folded, Plan, Progress, Result};
 
 /// Settings of a fold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -267,51 +261,9 @@ pub trait Engine {
         progress: &dyn Progress,
     ) -> Result<ReadBack>;
 
-    /// Checks whether a table has more distinct rows than planning should keep in memory. Returns
-    /// `None` if the table is folded as a whole. Otherwise the caller must [divide](Engine::divide)
-    /// it, and [fold](Engine::fold_part), plan and stage one part after the other.
-    fn survey(&mut self, _: &FoldSpec, _: &dyn Progress) -> Result<Option<Surveyed>> {
-        Ok(None)
-    }
-
-    /// Cuts a surveyed table into parts with at least `least` records each. `leaves` has for each
-    /// quasi-identifier the leaf of each code. `sizes` has the number of leaves of each
-    /// quasi-identifier. Returns the number of parts and the number of records in them.
-    fn divide(
-        &mut self,
-        _: &[Vec<u32>],
-        _: &[u32],
-        _least: u64,
-        _: &dyn Progress,
-    ) -> Result<(usize, u64)> {
-        Err(Error::bug("this engine does not part tables"))
-    }
-
-    /// Folds a part. The next call of [`Engine::stage`] must pass the plan of this part.
-    fn fold_part(&mut self, _: usize) -> Result<Folded> {
-        Err(Error::bug("this engine does not part tables"))
-    }
-
-    /// Whether the system that holds the table can plan parts.
-    fn plans_elsewhere(&mut self) -> Result<bool> {
-        Ok(false)
-    }
-
-    /// Starts planning all parts except the first in that system, in parallel. `marker` is the text
-    /// that marks a missing value in the whole table.
-    fn plan_elsewhere(&mut self, _marker: Option<&str>) -> Result<()> {
-        Err(Error::bug("this engine does not part tables"))
-    }
-
-    /// Takes the plan of a part that the other system planned. This engine neither folds nor stages
-    /// that part. Returns additional information about the plan.
-    fn take_planned(&mut self, _: usize) -> Result<String> {
-        Err(Error::bug("this engine does not part tables"))
-    }
-
-    /// Writes the plans of all parts as one table, which is not visible yet.
-    fn write_parts(&mut self) -> Result<Receipt> {
-        Err(Error::bug("this engine does not part tables"))
+    /// This engine as one that plans tables in parts, if it can.
+    fn partitioned(&mut self) -> Option<&mut dyn PartitionedEngine> {
+        None
     }
 
     /// Publishes all staged tables and the manifest: all of them, or none.
@@ -332,4 +284,40 @@ pub trait Engine {
 
     /// Discards all staged files.
     fn discard(&mut self);
+}
+
+/// Planning in parts, for tables of another system with more distinct rows than planning should
+/// keep in memory. The caller [divides](PartitionedEngine::divide) a table, and
+/// [folds](PartitionedEngine::fold_part), plans and stages one part after the other.
+pub trait PartitionedEngine: Engine {
+    /// Returns `None` if the table has so few distinct rows that it is folded as a whole.
+    fn survey(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Option<Surveyed>>;
+
+    /// Cuts a surveyed table into parts with at least `least` records each. `leaves` has for each
+    /// quasi-identifier the leaf of each code. `sizes` has the number of leaves of each
+    /// quasi-identifier. Returns the number of parts and the number of records in them.
+    fn divide(
+        &mut self,
+        leaves: &[Vec<u32>],
+        sizes: &[u32],
+        least: u64,
+        progress: &dyn Progress,
+    ) -> Result<(usize, u64)>;
+
+    /// Folds a part. The next call of [`Engine::stage`] must pass the plan of this part.
+    fn fold_part(&mut self, part: usize) -> Result<Folded>;
+
+    /// Whether the system that holds the table can plan parts on its workers.
+    fn has_workers(&mut self) -> Result<bool>;
+
+    /// Starts planning all parts except the first on the workers, in parallel. `marker` is the text
+    /// that marks a missing value in the whole table.
+    fn plan_on_workers(&mut self, marker: Option<&str>) -> Result<()>;
+
+    /// Takes the plan of a part that a worker planned. This engine neither folds nor stages that
+    /// part. Returns additional information about the plan.
+    fn take_planned(&mut self, part: usize) -> Result<String>;
+
+    /// Writes the plans of all parts as one table, which is not visible yet.
+    fn write_parts(&mut self) -> Result<Receipt>;
 }

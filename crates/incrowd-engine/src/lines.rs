@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use crate::Content;
 use crate::cells::Cells;
-use crate::records::{StoredCell, StoredCells};
 use crate::sink::Renderer;
 use crate::sink::text::Marks;
+use crate::table::{StoredCell, StoredCells};
 
 /// The number of lines whose groups are prefetched together.
 const TOUCHED: usize = 64;

@@ -6,9 +6,9 @@ use incrowd_core::number::{Number, parse_number};
 use incrowd_core::{Error, Folded, FoldedColumn, MISSING, Progress, Result};
 
 use crate::ReadBack;
-use crate::fold::WrittenRecords;
 use crate::record_values::ExaminedColumns;
 use crate::source::Source;
+use crate::table::WrittenRecords;
 
 /// The columns that are published in another form than their labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

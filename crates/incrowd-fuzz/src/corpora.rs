@@ -212,15 +212,18 @@ suppression_limit = 0.05
 /// The staged file in forged journals.
 pub(crate) const STAGED: &str = ".out.csv.00000000000000ff.incrowd-partial";
 
-/// Journals of both formats, without a valid authentication code.
+/// Journals of all formats, without a valid authentication code.
 pub(crate) fn journals() -> Vec<Vec<u8>> {
     let code = "0".repeat(64);
     let old = ".out.csv.00000000000000fe.incrowd-old";
     let file = format!("file {STAGED} victim.txt {old} replaces 644 1 7\nnote victim.txt owned\n");
     let first = format!("incrowd journal 1\n{file}see victim.txt\ndigest {code}\n\nundo\n");
-    let place = "place .out.csv.0123456789abcdef.incrowd-journal 1 2";
-    let second = format!(
-        "incrowd journal 2\n{place}\npublication 1\nfirst\n{file}code {code}\n\ndone {code}\n"
-    );
-    vec![first.into_bytes(), second.into_bytes()]
+    let later = |format: &str, place: &str, file: &str| {
+        let name = ".out.csv.0123456789abcdef.incrowd-journal";
+        let head = format!("incrowd journal {format}\nplace {name} {place}\npublication 1\nfirst");
+        format!("{head}\n{file}code {code}\n\ndone {code}\n")
+    };
+    let second = later("2", "1 2", &file);
+    let third = later("3", "1 2 3 4", &file.replace("replaces", "1:born:2"));
+    vec![first.into_bytes(), second.into_bytes(), third.into_bytes()]
 }

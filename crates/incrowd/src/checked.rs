@@ -163,7 +163,9 @@ impl CheckedJob {
                     Some(column) => match column.role {
                         RoleName::Identifier => Role::Identifier,
                         RoleName::Quasi => Role::Quasi(column.spec.clone()),
-                        RoleName::Sensitive => Role::Sensitive(sensitive_spec(column)),
+                        RoleName::Sensitive => {
+                            Role::Sensitive(sensitive_spec(column, &job.input.missing))
+                        }
                         RoleName::Passthrough => Role::Passthrough,
                         RoleName::Drop => Role::Drop,
                     },
@@ -267,6 +269,19 @@ impl CheckedJob {
             ))
             .help("publish ranges or their ends: numbers = \"range\" or \"low-high\"")
             .at("output.numbers"));
+        }
+        let pages =
+            [("output.report", &output.report), ("output.owner_report", &output.owner_report)];
+        let page = pages.into_iter().find(|(_, path)| path.is_some());
+        if let Some((key, _)) = page.filter(|_| output.numbers == Numbers::Mean) {
+            return Err(Error::job(
+                "there is no report about a release of group means, which are no ranges",
+            )
+            .help(
+                "leave the report out, or publish ranges or their ends: numbers = \"range\" or \
+                 \"low-high\"",
+            )
+            .at(key));
         }
         let no_lists = is_database(&output.path)
             || matches!(Format::of_path(&output.path), Ok(Format::Csv(_)));

@@ -1,7 +1,7 @@
 //! Guarantees about single cells, checked on a published table that was read back.
 
 use incrowd_core::dataset::Quasi;
-use incrowd_core::number::is_quantity;
+use incrowd_core::number::{is_quantity, parse_number};
 use incrowd_core::{Code, ColumnSpec, Domain, Error, Folded, HierarchySpec, Result, limits};
 
 use crate::reading::Reading;
@@ -10,13 +10,17 @@ use crate::reading::Reading;
 /// the domains are known.
 pub(crate) fn check(release: &Folded, reading: &Reading, domains: Option<&[Quasi]>) -> Result<()> {
     for (name, spec) in &reading.quasi {
-        let Some(column) = release.columns.iter().find(|column| column.name == *name) else {
-            continue;
-        };
+        let is_bounded = !spec.limits.is_none() || spec.min_level.is_some();
+        let Some(at) = release.column(name).filter(|_| is_bounded) else { continue };
         let mut quasi = domains.into_iter().flatten();
         let domain = quasi.find(|quasi| quasi.name == *name).map(|quasi| &quasi.domain);
-        let texts = column.texts.iter().skip(1).map(String::as_str);
-        let broken = limits::broken(spec, domain, texts, reading.missing_label());
+        // A text of no row is not published. Markers of missing values were replaced by labels.
+        let texts = &release.columns[at].texts;
+        let mut used = vec![false; texts.len()];
+        (0..release.rows()).for_each(|row| used[release.row(row)[at] as usize] = true);
+        let published = texts.iter().zip(&used).skip(1).filter(|(_, used)| **used);
+        let published = published.map(|(text, _)| text.as_str());
+        let broken = limits::broken(spec, domain, published, &reading.missing);
         if broken > 0 {
             let key = match spec.limits {
                 limits::Limits { top: Some(_), .. } => "top",
@@ -60,6 +64,32 @@ pub(crate) fn misfits(domains: &[Quasi], reading: &Reading) -> Vec<String> {
         }
     }
     warnings
+}
+
+/// Returns warnings about columns of numbers that are treated as text because some have leading
+/// zeros. They have no group means.
+pub(crate) fn without_means(domains: &[Quasi], reading: &Reading) -> Vec<String> {
+    let is_code = |(quasi, (_, spec)): &(&Quasi, &(String, ColumnSpec))| {
+        let domain = &quasi.domain;
+        if !matches!(domain, Domain::Labels(_)) || spec.kind.is_some() {
+            return false;
+        }
+        let texts = (0..domain.leaves()).map(|code| domain.label(Code(code), Code(code)));
+        let texts = texts.filter(|text| text != reading.missing_label());
+        let texts: Vec<String> = texts.collect();
+        // Another warning is about quantities that are treated as text.
+        texts.iter().all(|text| parse_number(text).is_some())
+            && !texts.iter().all(|text| is_quantity(text))
+    };
+    let columns = domains.iter().zip(&reading.quasi).filter(is_code);
+    let warning = |(_, (name, _)): (&Quasi, &(String, ColumnSpec))| {
+        format!(
+            "column `{name}` holds numbers with leading zeros: it is treated as text, and its \
+             group means are not published; if these are quantities, set `kind = \"numeric\"` \
+             for this column"
+        )
+    };
+    columns.map(warning).collect()
 }
 
 /// Returns warnings about numeric columns that are published as text, because computing with them

@@ -9,7 +9,9 @@
 
 use incrowd_core::model::Need;
 use incrowd_core::{Error, Folded, HierarchySpec, MISSING, MissingCells, Progress, Result};
-use incrowd_engine::{Engine, Order, PlannedPart, RemoteEngine, Surveyed, Whole};
+use incrowd_engine::{
+    Engine, Order, PartitionedEngine, PlannedPart, RemoteEngine, Surveyed, Whole,
+};
 use incrowd_recode::ALGORITHMS;
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +102,7 @@ fn with_every_value(table: &Folded) -> Folded {
 
 /// Folds, plans and stages a part.
 fn plan(
-    engine: &mut dyn Engine,
+    engine: &mut dyn PartitionedEngine,
     keys: &dyn Keys,
     job: &CheckedJob,
     part: usize,
@@ -164,8 +166,9 @@ pub(crate) fn stage(
     job: &CheckedJob,
     progress: &dyn Progress,
 ) -> Result<Option<(Made, Staged)>> {
+    let Some(engine) = engine.partitioned() else { return Ok(None) };
     let Some(table) = engine.survey(&job.fold_spec(), progress)? else { return Ok(None) };
-    let distributed = engine.plans_elsewhere()?;
+    let distributed = engine.has_workers()?;
     refuse(job, &table, distributed)?;
     let data = job.encode(with_every_value(&table.folded), &|_, _| None)?;
     let least = job.bind(&data)?.iter().map(|model| model.fewest_records()).max().unwrap_or(1);
@@ -186,7 +189,7 @@ pub(crate) fn stage(
     drop(leaves);
     progress.step("planning parts", Some(parts as u64));
     if distributed && parts > 1 {
-        engine.plan_elsewhere(table.folded.marker.as_deref())?;
+        engine.plan_on_workers(table.folded.marker.as_deref())?;
     }
     let mut whole: Option<(Made, Staged)> = None;
     for part in 0..parts {

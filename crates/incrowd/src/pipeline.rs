@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 use crate::checked::CheckedJob;
 use crate::in_parts;
 use crate::insight::Insight;
-use crate::job::{Job, Output};
+use crate::job::{Job, Numbers, Output};
 use crate::make::{Made, Records, make};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
 use crate::manifest::{
@@ -180,6 +180,9 @@ fn release(
     warnings.extend(crate::guarantee::misfits(&made.domains, &job.reading()));
     warnings.extend(made.means.iter().flat_map(|means| means.warnings(&made.domains)));
     warnings.extend(crate::guarantee::too_many_digits(&made.domains, &job.reading()));
+    if job.job.output.as_ref().is_some_and(|output| output.numbers == Numbers::Mean) {
+        warnings.extend(crate::guarantee::without_means(&made.domains, &job.reading()));
+    }
     let column = |(name, own): &(String, Spellings)| own.warnings(name, "value", "values");
     warnings.extend(made.spellings.iter().flat_map(column));
     if let (Some(persons), Some(name)) = (&made.persons, &job.job.input.person) {

@@ -102,14 +102,16 @@ pub(crate) struct Reading {
     pub(crate) on_missing: OnMissing,
 }
 
-/// Returns the specification of a sensitive column: type, hierarchy, categories.
-pub(crate) fn sensitive_spec(column: &ColumnJob) -> SensitiveSpec {
+/// Returns the specification of a sensitive column: type, hierarchy, categories. `missing` are the
+/// texts that mean a missing value.
+pub(crate) fn sensitive_spec(column: &ColumnJob, missing: &[String]) -> SensitiveSpec {
     SensitiveSpec {
         kind: column.spec.kind,
         format: column.spec.format,
         hierarchy: column.spec.hierarchy.clone(),
         categories: column.categories.clone(),
         publish: column.publish,
+        missing: missing.to_vec(),
     }
 }
 
@@ -121,7 +123,7 @@ impl Reading {
         Reading {
             quasi: of(RoleName::Quasi).map(|(name, c)| (name.clone(), c.spec.clone())).collect(),
             sensitive: of(RoleName::Sensitive)
-                .map(|(name, c)| (name.clone(), sensitive_spec(c)))
+                .map(|(name, c)| (name.clone(), sensitive_spec(c, &roles.missing)))
                 .collect(),
             missing: roles.missing.clone(),
             on_missing: roles.on_missing,

@@ -5,10 +5,14 @@
 //! combination of sensitive values, the persons of the new groups are those of the published ones.
 //! If the result differs (another version, other hierarchies, random choices), the persons are
 //! unknown.
+//!
+//! An original in which every person has one record needs no assignment of persons to records. But
+//! any unrelated table with distinct identifiers is such a table, so it is compared with the
+//! manifest, and with the release if the manifest does not count persons.
 
 use std::collections::BTreeMap;
 
-use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Progress, Result};
+use incrowd_core::{Error, Folded, FoldedColumn, FoldedPersons, MISSING, Plan, Progress, Result};
 
 use crate::case::Case;
 use crate::checked::CheckedJob;
@@ -65,9 +69,9 @@ pub(crate) fn find(
     }
 }
 
-/// The result of making the release again.
+/// The result of comparing the original with the release.
 enum Search {
-    /// No person has several records.
+    /// No person of the release has several records.
     OneRecordEach,
     Persons(FoldedPersons),
     Failed(&'static str),
@@ -88,10 +92,15 @@ fn persons(
     case.need_hierarchies()?;
     let job = job(case, manifest, original)?;
     let source = open_input(original)?;
-    let checked = CheckedJob::new(&job, source.columns())?;
+    let checked = CheckedJob::new(&job, source.columns()).or_else(|_| {
+        // A model of the manifest may need a population table that is not given.
+        let models = case.judging.models.clone();
+        CheckedJob::new(&Job { models, ..job.clone() }, source.columns())
+    })?;
     let mut folded = source.fold(&checked.fold_spec(), progress)?;
-    if !folded.persons.as_ref().is_some_and(|persons| persons.repeated) {
-        return Ok(Search::OneRecordEach);
+    let repeated = folded.persons.as_ref().is_some_and(|persons| persons.repeated);
+    if !repeated && let Some(found) = by_counts(case, manifest, &folded, release) {
+        return Ok(found);
     }
     let stated = |(name, value): &(&str, &str)| {
         checked.method.params.iter().any(|(own, is)| own == *name && is.to_string() == *value)
@@ -111,12 +120,24 @@ fn persons(
         return Ok(Search::Failed("it cannot be made again from that table"));
     };
     let table = made.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
+    let published =
+        |row| cells(release, row, case.reading.quasi.len(), case.reading.missing_label());
+    if !repeated {
+        let mut counts: BTreeMap<RowTexts, u64> = BTreeMap::new();
+        for row in 0..release.rows() {
+            *counts.entry(published(row)).or_default() += release.weights[row];
+        }
+        return Ok(match counts_by_cells(table, &release.columns) == Some(counts) {
+            true => Search::OneRecordEach,
+            false => Search::Failed(ANOTHER),
+        });
+    }
     let Some(mut by_cells) = by_cells(table, &own, &release.columns) else {
         return Ok(Search::Failed(ANOTHER));
     };
     let mut codes = Vec::with_capacity(release.records() as usize);
     for row in 0..release.rows() {
-        let cells = cells(release, row, case.reading.quasi.len(), case.reading.missing_label());
+        let cells = published(row);
         let own = by_cells.remove(&cells).filter(|own| own.len() as u64 == release.weights[row]);
         let Some(own) = own else { return Ok(Search::Failed(ANOTHER)) };
         codes.extend(own);
@@ -130,11 +151,44 @@ fn persons(
 const ANOTHER: &str = "made again from that table and its manifest, the release differs; \
                        with its job file (`[judging] job`) it may be equal";
 
+const OTHER_COUNTS: &str =
+    "by its manifest, the release was made from a table with other numbers of records or persons";
+
+/// Decides by the counts of the manifest whether a record of the release is a person. `original`
+/// has no person with several records. `None` if the release must be made again for that.
+fn by_counts(
+    case: &Case,
+    manifest: &Manifest,
+    original: &Folded,
+    release: &Folded,
+) -> Option<Search> {
+    if case.publication.name() != "one table" || manifest.suppression.is_some() {
+        // Such a release assumes one record per person, and cannot be made again without its
+        // secret key or further tables. Other rules compare it with the original.
+        return Some(Search::OneRecordEach);
+    }
+    let records = manifest.records;
+    let differs = |stated: Option<u64>, own: u64| stated.is_some_and(|stated| stated != own);
+    if differs(records.read, original.read)
+        || differs(records.dropped_missing, original.dropped_missing)
+    {
+        return Some(Search::Failed(OTHER_COUNTS));
+    }
+    let persons = manifest.persons.filter(|_| manifest.by_persons())?;
+    Some(match persons.published == release.records() {
+        true => Search::OneRecordEach,
+        false => Search::Failed(OTHER_COUNTS),
+    })
+}
+
 /// Returns the job that made the release, as far as its groups depend on it.
 fn job(case: &Case, manifest: &Manifest, original: &Input) -> Result<Job> {
     let mut job =
         Job { input: original.clone(), columns: case.judging.columns.clone(), ..Job::default() };
-    job.models.clone_from(&case.judging.models);
+    // The models to verify may be others.
+    let models = manifest.models.iter().map(|model| model.model()).collect::<Result<Vec<_>>>();
+    let models = models.ok().filter(|models| !models.is_empty());
+    job.models = models.unwrap_or_else(|| case.judging.models.clone());
     job.population.clone_from(&case.judging.population);
     job.input.missing = case.reading.missing.clone();
     job.input.on_missing =
@@ -165,6 +219,52 @@ fn cells(release: &Folded, row: usize, quasi: usize, missing: &str) -> RowTexts 
     cells.map(text).collect()
 }
 
+/// The texts of a table that was made again, in some of its columns.
+struct MadeCells<'a> {
+    table: &'a MadeTable,
+    plan: Plan<'a>,
+    /// The positions of the columns.
+    places: Vec<usize>,
+}
+
+impl<'a> MadeCells<'a> {
+    /// `None` if the table lacks one of the columns.
+    fn new(table: &'a MadeTable, columns: &[FoldedColumn]) -> Option<MadeCells<'a>> {
+        let data = &table.data;
+        let own =
+            || data.quasi().iter().map(|q| &q.name).chain(data.sensitive().iter().map(|s| &s.name));
+        let places = columns.iter().map(|column| own().position(|name| *name == column.name));
+        let places = places.collect::<Option<Vec<usize>>>()?;
+        Some(MadeCells { table, plan: Plan::new(data, &table.partition), places })
+    }
+
+    /// Returns the texts of a row; `None` if its records are suppressed.
+    fn of(&self, row: usize) -> Option<RowTexts> {
+        let data = &self.table.data;
+        let group = self.table.partition.group(row)?;
+        let quasi = (0..data.quasi().len()).map(|q| Some(self.plan.text(group, q).to_owned()));
+        let sensitive =
+            data.sensitive().iter().zip(data.sensitive_codes(row)).map(|(column, &code)| {
+                (column.missing != Some(code)).then(|| column.values[code as usize].clone())
+            });
+        let all: RowTexts = quasi.chain(sensitive).collect();
+        Some(self.places.iter().map(|&at| all[at].clone()).collect())
+    }
+}
+
+/// Returns the numbers of records by their published texts in these columns. `None` if the table
+/// lacks one of the columns.
+fn counts_by_cells(table: &MadeTable, columns: &[FoldedColumn]) -> Option<BTreeMap<RowTexts, u64>> {
+    let made = MadeCells::new(table, columns)?;
+    let mut counts: BTreeMap<RowTexts, u64> = BTreeMap::new();
+    for row in (0..table.data.rows()).filter(|&row| table.data.weight(row) > 0) {
+        if let Some(cells) = made.of(row) {
+            *counts.entry(cells).or_default() += table.data.weight(row);
+        }
+    }
+    Some(counts)
+}
+
 /// Returns the persons by the published texts of their records in these columns. `persons` are
 /// those of each folded row. `None` if the release lacks one of the columns or splits the records
 /// of a row into several groups.
@@ -173,27 +273,16 @@ fn by_cells(
     persons: &[Vec<u32>],
     columns: &[FoldedColumn],
 ) -> Option<BTreeMap<RowTexts, Vec<u32>>> {
-    let (data, partition) = (&table.data, &table.partition);
-    let plan = incrowd_core::Plan::new(data, partition);
-    let own =
-        || data.quasi().iter().map(|q| &q.name).chain(data.sensitive().iter().map(|s| &s.name));
-    let places = columns.iter().map(|column| own().position(|name| *name == column.name));
-    let places = places.collect::<Option<Vec<usize>>>()?;
-    if !partition.divided().is_empty() {
+    let made = MadeCells::new(table, columns)?;
+    if !table.partition.divided().is_empty() {
         return None;
     }
     let mut by_cells: BTreeMap<RowTexts, Vec<u32>> = BTreeMap::new();
     for (of_fold, persons) in persons.iter().enumerate() {
-        let row = data.row_of_fold(of_fold as u32)?.index();
-        let Some(group) = partition.group(row) else { continue };
-        let quasi = (0..data.quasi().len()).map(|q| Some(plan.text(group, q).to_owned()));
-        let sensitive =
-            data.sensitive().iter().zip(data.sensitive_codes(row)).map(|(column, &code)| {
-                (column.missing != Some(code)).then(|| column.values[code as usize].clone())
-            });
-        let all: RowTexts = quasi.chain(sensitive).collect();
-        let cells: RowTexts = places.iter().map(|&at| all[at].clone()).collect();
-        by_cells.entry(cells).or_default().extend(persons);
+        let row = table.data.row_of_fold(of_fold as u32)?.index();
+        if let Some(cells) = made.of(row) {
+            by_cells.entry(cells).or_default().extend(persons);
+        }
     }
     Some(by_cells)
 }

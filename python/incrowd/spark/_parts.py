@@ -192,7 +192,7 @@ class Parts:
         seen = seen if most is None else int(most) + 1
         self._kept = (list(columns), slots is not None, parts + 1, seen, before + records)
 
-    def plans_elsewhere(self) -> bool:
+    def has_workers(self) -> bool:
         """Returns whether executors plan."""
         return self.plan_on_executors
 

@@ -284,6 +284,6 @@ impl<'a> Adversary<'a> {
 
     /// Returns whether a published text means a missing value.
     pub(super) fn is_missing(&self, code: u32, text: &str) -> bool {
-        code == incrowd_core::MISSING || self.missing.iter().any(|missing| missing == text)
+        code == incrowd_core::MISSING || incrowd_core::means_missing(text, self.missing)
     }
 }

@@ -1,6 +1,6 @@
 //! Frequencies of the values of a column per group.
 
-use incrowd_core::{Folded, MISSING, SameKeys};
+use incrowd_core::{Folded, MISSING, SameKeys, means_missing};
 
 /// The distinct values of one column in each group, with their numbers of records. The entries of
 /// group `g` are `entries[starts[g]..starts[g + 1]]`, in ascending order of codes.
@@ -57,15 +57,14 @@ impl GroupValues {
     }
 }
 
-/// Maps each code of a column to a representative. All texts that mean a missing value map to the
-/// missing code, and all [spellings](incrowd_core::value_key) of a value map to one code.
+/// Maps each code of a column to a representative. All texts that
+/// [mean a missing value](means_missing) map to the missing code, and all
+/// [spellings](incrowd_core::value_key) of a value map to one code.
 pub(super) fn counted_codes(texts: &[String], missing: &[String]) -> Vec<u32> {
     let present = texts.get(1..).unwrap_or_default();
     let first = SameKeys::of_texts(present).first;
     let code = |(at, text): (usize, &String)| match &first {
-        _ if missing.contains(text) => MISSING,
-        // A blank text whose key is that of a missing text is missing too.
-        Some(first) if missing.contains(&present[first[at] as usize]) => MISSING,
+        _ if means_missing(text, missing) => MISSING,
         Some(first) => first[at] + 1,
         None => at as u32 + 1,
     };
@@ -83,4 +82,18 @@ pub(super) fn union(values: &GroupValues, groups: &[u32]) -> Vec<(u32, u64)> {
     all.chunk_by(|a, b| a.0 == b.0)
         .map(|equal| (equal[0].0, equal.iter().map(|(_, records)| records).sum()))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_texts_with_blanks_are_counted_as_missing() {
+        let texts = ["", " ?", "1", "NA ", "1.0", "\u{a0}"].map(str::to_owned);
+        let missing = ["", "?", "NA"].map(str::to_owned);
+        assert_eq!(counted_codes(&texts, &missing), [0, 0, 2, 0, 2, 0]);
+        assert_eq!(counted_codes(&texts, &missing[1..]), [0, 0, 2, 0, 2, 5]);
+        assert_eq!(counted_codes(&texts, &[]), [0, 1, 2, 3, 2, 5]);
+    }
 }

@@ -65,3 +65,19 @@ fn means_of_groups_are_published_by_mdav() {
     done.prints(&["in 2 groups", "mdav     2 groups: SSE/SST"]);
     assert_eq!(test.records("r.csv")[..3], ["2,11", "2,11", "2,11"]);
 }
+
+#[test]
+fn numbers_with_leading_zeros_have_no_means_and_give_a_note() {
+    let test = TestDir::new();
+    test.write("n.csv", "age,s\n05,y\n06,y\n17,y\n18,y\n");
+    let asked = "anonymize n.csv --quasi age --sensitive s -k 2 -o r.csv";
+    test.succeeds(&format!("{asked} --numbers mean"))
+        .reports(&["column `age` holds numbers with leading zeros", "kind = \"numeric\""]);
+    assert_eq!(test.records("r.csv")[0], "\"{05, 06}\",y");
+    for flags in ["--numbers mean --kind age=numeric", "--numbers mean --kind age=text", ""] {
+        let done = test.succeeds(&format!("{asked} {flags}"));
+        assert!(!done.stderr.contains("leading zeros"), "{done}");
+    }
+    test.succeeds(&format!("{asked} --numbers mean --kind age=numeric"));
+    assert_eq!(test.records("r.csv"), ["17.5,y", "17.5,y", "5.5,y", "5.5,y"]);
+}

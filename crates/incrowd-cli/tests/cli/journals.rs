@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use incrowd_testing::skip;
+use incrowd_testing::{skip, skipped};
 
 use crate::test_dir::{Outcome, TestDir};
 
@@ -50,8 +50,9 @@ fn first_format(lines: &str, marks: &str) -> String {
 }
 
 /// A journal of the current format, authenticated with another key.
-fn second_format(lines: &str, marks: &str) -> String {
-    let text = format!("incrowd journal 2\nplace {JOURNAL} 1 2\npublication 1\nfirst\n{lines}");
+fn current_format(lines: &str, marks: &str) -> String {
+    let lines = lines.replace(" replaces ", " 1:born:2 ");
+    let text = format!("incrowd journal 3\nplace {JOURNAL} 1 2 3 4\npublication 1\nfirst\n{lines}");
     let code = |text: &str| hex(blake3::keyed_hash(&[7; 32], text.as_bytes()));
     let marks: String = marks
         .split_whitespace()
@@ -71,7 +72,7 @@ fn forged(test: &TestDir) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (name, form) in [
         ("1", first_format as fn(&str, &str) -> String),
-        ("2", second_format as fn(&str, &str) -> String),
+        ("3", current_format as fn(&str, &str) -> String),
     ] {
         let cases = [
             ("a line for any file", format!("note {victim} echo%20owned\n"), ""),
@@ -93,7 +94,7 @@ fn forged(test: &TestDir) -> Vec<(String, String)> {
             all.push((format!("{what}, format {name}"), form(&lines, marks)));
         }
     }
-    all.push(("a truncated journal".to_owned(), "incrowd journal 2\nplace".to_owned()));
+    all.push(("a truncated journal".to_owned(), "incrowd journal 3\nplace".to_owned()));
     all.push(("an empty journal".to_owned(), String::new()));
     all
 }
@@ -239,7 +240,11 @@ fn reading_commands_report_an_interrupted_publication_and_change_nothing() {
 #[test]
 fn an_edited_truncated_or_replayed_journal_is_not_executed() {
     let test = setup();
-    let name = interrupted(&test);
+    // Without a staged file, which recovery would remove if no journal names it.
+    let is_staged = |name: &String| name.ends_with(".incrowd-partial");
+    let name = interrupted_where(&test, |test, old| {
+        test.bytes("out.csv") != old && !test.names().iter().any(is_staged)
+    });
     let journal = test.bytes(&name);
     let home = test.path().join("home/.bashrc");
     let ignored = |what: &str| {
@@ -264,8 +269,9 @@ fn an_edited_truncated_or_replayed_journal_is_not_executed() {
         ignored("truncated");
     }
     let text = String::from_utf8(journal.clone()).unwrap();
+    let replaced = words_of_first_file(&text)[3].to_owned();
     let edits = [
-        text.replace("replaces", "new"),
+        text.replace(&replaced, "new"),
         text.replace(" out.csv ", &format!(" {} ", home.display())),
         text.replace("first\n", &format!("first\nnote {} x\n", home.display())),
         format!("{text}\ndone {}\n", "0".repeat(64)),
@@ -294,6 +300,150 @@ fn an_edited_truncated_or_replayed_journal_is_not_executed() {
     std::fs::rename(test.path().join("kept"), test.path().join(&name)).unwrap();
     test.succeeds("recover").prints(&["completed"]);
     test.succeeds("verify out.csv").prints(&["k-anonymity(k=3)   holds", "digest   matches"]);
+}
+
+/// Returns the words of the first file of a journal: its staged name, its name, the second name of
+/// the replaced file, the identity of the replaced file, and others.
+fn words_of_first_file(journal: &str) -> Vec<&str> {
+    let file = journal.lines().find_map(|line| line.strip_prefix("file ")).unwrap();
+    file.split(' ').collect()
+}
+
+/// A file system gives the inode number of a removed file to a new file.
+#[test]
+fn a_copy_with_the_inode_of_the_removed_journal_is_not_executed() {
+    let test = setup();
+    let name = interrupted(&test);
+    let path = test.path().join(&name);
+    let inode = || std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(&path).unwrap());
+    if std::fs::metadata(&path).unwrap().created().is_err() {
+        skip!("the file system has no birth times");
+    }
+    let (journal, original) = (test.text(&name), inode());
+    test.succeeds("recover").prints(&["completed"]);
+    // Undoing the publication would put this file in the place of the release.
+    test.write(words_of_first_file(&journal)[2], "planted\n");
+    let copied = (0..200).any(|i| {
+        if i % 40 == 0 {
+            // The release may have the number now. A new release has other numbers.
+            test.succeeds(RELEASE);
+        }
+        std::fs::write(&path, &journal).unwrap();
+        let copied = inode() == original;
+        if !copied {
+            // The file keeps its number, so that the next one gets another number.
+            std::fs::rename(&path, test.path().join(format!("pages/{i}"))).unwrap();
+        }
+        copied
+    });
+    if !copied {
+        skipped("no copy gets the inode number of the journal");
+        std::fs::write(&path, &journal).unwrap();
+    }
+    let before = test.files();
+    warns(&test.run("recover").exits(2), "a copy", "recover");
+    assert!(test.files() == before, "{:?}", test.names());
+    let done = test.succeeds("verify out.csv").prints(&["digest   matches"]);
+    warns(&done, "a copy", "verify");
+}
+
+#[test]
+fn only_the_replaced_file_is_put_back() {
+    let test = setup();
+    interrupted(&test);
+    let path = |name: &str| test.path().join(name);
+    let hidden = |begins: &str, ends: &str| {
+        let is_it = |name: &String| name.starts_with(begins) && name.ends_with(ends);
+        test.names().into_iter().find(is_it).unwrap()
+    };
+    // Without the new manifest the publication must be undone.
+    std::fs::remove_file(path(&hidden(".out.release.json.", ".incrowd-partial"))).unwrap();
+    let old = hidden(".out.csv.", ".incrowd-old");
+    std::fs::rename(path(&old), path("kept")).unwrap();
+    test.write(&old, "planted\n");
+    let before = test.files();
+    test.run("recover").exits(2).reports(&["is not the file that was replaced"]);
+    assert!(test.files() == before, "{:?}", test.names());
+    std::fs::rename(path("kept"), path(&old)).unwrap();
+    test.succeeds("recover").prints(&["undone"]);
+    test.succeeds("verify out.csv").prints(&["k-anonymity(k=2)   holds", "digest   matches"]);
+    assert!(test.names().iter().all(|name| !name.contains(".incrowd-")), "{:?}", test.names());
+}
+
+#[test]
+fn a_forged_journal_does_not_keep_staged_files() {
+    const STAGED: &str = ".out.csv.0123456789abcdef.incrowd-partial";
+    let test = setup();
+    test.write(JOURNAL, "incrowd journal 1\n");
+    test.write(STAGED, "unverified\n");
+    let done = test.run("recover").exits(2).prints(&["removed    1"]);
+    warns(&done, "forged", "recover");
+    assert!(!test.names().iter().any(|name| name == STAGED));
+    // It may be a damaged journal of this user that needs the file.
+    test.write(JOURNAL, format!("incrowd journal 1\nfile {STAGED} out.csv\n"));
+    test.write(STAGED, "unverified\n");
+    warns(&test.run("recover").exits(2), "forged", "recover");
+    assert_eq!(test.text(STAGED), "unverified\n");
+    // Without a key, every journal may be one of this user.
+    test.write(JOURNAL, "incrowd journal 1\n");
+    std::fs::remove_file(test.config().join("incrowd/journal.key")).unwrap();
+    warns(&test.run("recover").exits(2), "forged", "recover");
+    assert_eq!(test.text(STAGED), "unverified\n");
+}
+
+#[test]
+fn a_damaged_journal_keeps_its_staged_files() {
+    let test = setup();
+    let name = interrupted(&test);
+    let journal = test.text(&name);
+    let staged: Vec<String> =
+        test.names().into_iter().filter(|name| name.ends_with(".incrowd-partial")).collect();
+    assert_eq!(staged.len(), 1, "{staged:?}");
+    // In place, so that the inode stays.
+    test.write(&name, journal.replace("first\n", "fist\n"));
+    warns(&test.run("recover").exits(2), "damaged", "recover");
+    assert!(test.names().contains(&staged[0]));
+    test.write(&name, &journal);
+    test.succeeds("recover").prints(&["completed"]);
+    test.succeeds("verify out.csv").prints(&["k-anonymity(k=3)   holds", "digest   matches"]);
+}
+
+#[test]
+fn a_configuration_directory_that_others_can_write_is_refused() {
+    let test = TestDir::with_people();
+    let directory = test.config().join("incrowd");
+    std::fs::create_dir(&directory).unwrap();
+    let mode = |mode: u32| {
+        std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for others in [0o720, 0o770, 0o702, 0o777] {
+        mode(others);
+        test.refuses(RELEASE).exits(2).reports(&["other users can write to", "chmod go-w"]);
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
+    }
+    mode(0o755);
+    test.succeeds(RELEASE);
+    interrupted(&test);
+    mode(0o775);
+    for args in ["recover", AGAIN, "verify out.csv"] {
+        test.refuses(args).exits(2).reports(&["other users can write to", "chmod go-w"]);
+    }
+    mode(0o755);
+    test.succeeds("recover").prints(&["completed"]);
+}
+
+#[test]
+fn a_key_that_is_not_a_file_is_refused_without_waiting() {
+    let test = TestDir::with_people();
+    let directory = test.config().join("incrowd");
+    let key = directory.join("journal.key");
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(Command::new("mkfifo").arg(&key).status().unwrap().success());
+    test.refuses(RELEASE).exits(2).reports(&["is not a file"]);
+    std::fs::remove_file(&key).unwrap();
+    std::fs::create_dir(&key).unwrap();
+    test.refuses(RELEASE).exits(2).reports(&["is not a file"]);
 }
 
 #[test]

@@ -68,3 +68,23 @@ fn columns_without_a_role_may_lack_values() {
     );
     assert_eq!(test.json("r.release.json")["records"]["dropped_missing"], 1);
 }
+
+#[test]
+fn kept_missing_cells_are_not_beyond_a_bound() {
+    let test = TestDir::new();
+    test.write("b.csv", "age,s\nNA,y\n5,y\n6,y\n40,y\n");
+    let asked = "anonymize b.csv --quasi age --sensitive s -k 1 --on-missing keep -o o.csv";
+    for (flags, expected) in [
+        ("--top age=30", ["5,y", "6,y", ">=30,y", "NA,y"]),
+        ("--bottom age=6", ["40,y", "<=6,y", "<=6,y", "NA,y"]),
+        // This text is not one of `[input] missing`.
+        ("--top age=30 --output-missing none", ["5,y", "6,y", ">=30,y", "none,y"]),
+    ] {
+        test.succeeds(&format!("{asked} {flags}"));
+        assert_eq!(test.records("o.csv"), expected, "{flags}");
+        test.succeeds("verify o.csv").prints(&["holds"]);
+    }
+    test.succeeds(&format!("{asked} --hierarchy age=intervals:5 --min-level age=1"));
+    assert_eq!(test.records("o.csv")[3], "NA,y");
+    test.succeeds("verify o.csv").prints(&["holds"]);
+}

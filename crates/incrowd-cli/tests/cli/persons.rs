@@ -87,3 +87,54 @@ fn verify_reports_what_it_cannot_check() {
     )
     .prints(&["persons", "two records are known", "all records are known"]);
 }
+
+/// Any table with distinct identifiers has one record per person, whatever it is about.
+#[test]
+fn an_original_without_repeated_persons_must_be_that_of_the_release() {
+    let test = TestDir::new();
+    let people = "1,30,flu\n2,30,cold\n3,30,gout\n";
+    let again = people.replace(",30", ".0,30");
+    test.write("one.csv", format!("id,age,disease\n{people}"));
+    test.write("two.csv", format!("id,age,disease\n{again}"));
+    test.write("all.csv", format!("id,age,disease\n{people}{again}"));
+    let lines = people.lines().chain(again.lines()).enumerate();
+    let numbered: String = lines.map(|(n, line)| format!("{n},{line}\n")).collect();
+    test.write("numbered.csv", format!("row,id,age,disease\n{numbered}"));
+    let other: String = (1..=6).map(|n| format!("{n},31,flu\n")).collect();
+    test.write("other.csv", format!("id,age,disease\n{other}"));
+    let flags = "--quasi age --sensitive disease -k 3";
+    test.succeeds(&format!("anonymize one.csv two.csv --person id {flags} -o out.csv"));
+    for wrong in [
+        "--original one.csv --person id",
+        "--original other.csv --person id",
+        "--original numbered.csv --person row",
+    ] {
+        for k in [3, 6] {
+            test.run(&format!("verify out.csv {wrong} -k {k}"))
+                .exits(1)
+                .prints(&["UNKNOWN"])
+                .reports(&["a table with other numbers of records or persons"]);
+        }
+    }
+    let right = "verify out.csv --original all.csv --person id";
+    test.succeeds(&format!("{right} -k 3")).prints(&["holds", "3 persons"]);
+    test.run(&format!("{right} -k 6")).exits(1).prints(&["FAILS"]);
+    // The manifest of a release that counts records does not count persons, so it is made again.
+    test.succeeds(&format!("anonymize numbered.csv {flags} -o records.csv"));
+    test.succeeds("verify records.csv --original numbered.csv --person row").prints(&["holds"]);
+    test.run("verify records.csv --original other.csv --person id")
+        .exits(1)
+        .prints(&["UNKNOWN"])
+        .reports(&["the release differs"]);
+    test.run("verify records.csv --original one.csv --person id").exits(1).prints(&["UNKNOWN"]);
+}
+
+/// If the manifest states one record per person, the release is not made again.
+#[test]
+fn a_release_of_one_record_per_person_is_verified() {
+    let test = TestDir::with_people();
+    let flags = "--quasi age,zip --sensitive disease -k 2";
+    test.succeeds(&format!("anonymize people.csv --person name {flags} -o out.csv"));
+    test.succeeds("verify out.csv --original people.csv --person name").prints(&["holds"]);
+    test.succeeds("verify out.csv").prints(&["holds"]);
+}

@@ -347,3 +347,19 @@ fn json_separates_the_private_page() {
     assert_eq!(json["private"]["page"], "o.html");
     assert_eq!(json["bytes"], test.bytes("p.html").len());
 }
+
+/// Nothing is published before the report turns out to be impossible.
+#[test]
+fn a_report_about_group_means_is_refused_beforehand() {
+    let test = TestDir::with_people();
+    let asked = "anonymize people.csv --quasi age --sensitive disease -k 2 --numbers mean -o r.csv";
+    for flag in ["--report", "--owner-report"] {
+        test.refuses(&format!("{asked} {flag} page.html")).exits(2).reports(&[
+            "no report about a release of group means",
+            &format!("from: {flag}"),
+            "low-high",
+        ]);
+    }
+    test.succeeds(asked);
+    test.refuses("report r.csv -o page.html").exits(2).reports(&["group means"]);
+}

@@ -77,6 +77,34 @@ fn spellings_of_a_value_are_one_value() {
 }
 
 #[test]
+fn a_missing_text_with_blanks_is_the_missing_value() {
+    let test = setup(&["?", " ?", "? ", "\u{a0}NA"]);
+    assert_eq!(values(&test, "t.csv", ""), 1);
+    assert_eq!(values(&test, "t.csv", "--on-missing keep"), 1);
+    assert_eq!(values(&test, "t.csv", "--missing NA"), 2, "`?` is a value");
+    let asked = "anonymize t.csv --quasi zip --sensitive disease -o out.csv";
+    for kept in ["keep", "drop"] {
+        let flags = format!("--on-missing {kept} --model l-diversity:l=2,kind=distinct");
+        test.refuses(&format!("{asked} {flags}")).exits(1).reports(&["cannot be satisfied"]);
+    }
+    // Without such a model every record is published in its original spelling.
+    test.succeeds(&format!("{asked} -k 2 --on-missing keep"));
+    assert_eq!(test.records("out.csv"), test.records("t.csv"));
+    assert_eq!(values(&test, "out.csv", ""), 1);
+}
+
+#[test]
+fn verify_and_attack_count_missing_texts_with_blanks_alike() {
+    let test = setup(&["?", " ?", "NA ", "?"]);
+    let read = "t.csv --quasi zip --sensitive disease --missing [\"?\",\"NA\"]";
+    test.run(&format!("verify {read} --model alpha-k-anonymity:alpha=0.5,k=2"))
+        .exits(1)
+        .prints(&["FAILS", "greatest share of a value 1,"]);
+    let answer = test.run(&format!("attack {read} --only homogeneity --json")).json();
+    assert_eq!(answer["attacks"][0]["worst"], 1.0, "{answer}");
+}
+
+#[test]
 fn case_is_not_merged_but_noted() {
     let test = setup(&["Flu", "flu", "FLU", "cold"]);
     assert_eq!(values(&test, "t.csv", ""), 4);

@@ -86,6 +86,91 @@ fn a_table_with_deleted_and_replaced_records_is_not_read_as_files() {
 }
 
 #[test]
+fn content_and_location_decide_and_not_the_extension() {
+    let test = setup();
+    table(&test, "iceberg", "metadata/v1.metadata.json", ["data/a", "data/b.csv"]);
+    table(&test, "hint", "metadata/version-hint.text", ["data/a.parquet", "data/b"]);
+    table(&test, "list", "metadata/snap-1-1-2f.avro", ["data/a.parquet", "data/b"]);
+    for (path, folder) in [
+        ("iceberg", "iceberg"),
+        ("iceberg/data", "iceberg"),
+        ("iceberg/data/*", "iceberg"),
+        ("iceberg/data/a", "iceberg"),
+        ("iceberg/data/b.csv", "iceberg"),
+        ("hint", "hint"),
+        ("hint/data/a.parquet", "hint"),
+        ("hint/data/b", "hint"),
+        ("list", "list"),
+        ("list/data/a.parquet", "list"),
+        ("list/data/b", "list"),
+    ] {
+        refused(test.refuses(&format!("profile {path}")), "an Apache Iceberg table", folder);
+    }
+    let refusal = &["does not become part of it", "another folder"];
+    for folder in ["hint", "list"] {
+        let args = format!("anonymize people.csv {FLAGS} -o {folder}/data/out.parquet");
+        test.refuses(&args).exits(2).reports(refusal);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn metadata_that_cannot_be_listed_are_taken_for_those_of_a_table() {
+    use std::os::unix::fs::PermissionsExt;
+    let test = setup();
+    test.write("locked/data/a.parquet", test.bytes("people.parquet"));
+    test.write("locked/data/people.csv", test.text("people.csv"));
+    let metadata = test.path().join("locked/metadata");
+    let check = || {
+        let done = test.run("profile locked/data/a.parquet");
+        refused(done, "an Apache Iceberg table", "locked");
+        test.succeeds("profile locked/data/people.csv");
+    };
+    test.succeeds("profile locked/data/a.parquet");
+    // Root can list every directory, but no link to itself.
+    std::os::unix::fs::symlink("metadata", &metadata).unwrap();
+    check();
+    std::fs::remove_file(&metadata).unwrap();
+    std::fs::create_dir(&metadata).unwrap();
+    let mode = |mode: u32| {
+        std::fs::set_permissions(&metadata, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0o000);
+    if std::fs::read_dir(&metadata).is_err() {
+        check();
+    }
+    mode(0o700);
+    test.succeeds("profile locked/data/a.parquet");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_of_such_a_table_is_not_read_through_standard_input() {
+    use std::fs::File;
+    let test = setup();
+    table(&test, "delta", "_delta_log/0.json", ["a.parquet", "b.parquet"]);
+    table(&test, "iceberg", "metadata/v1.metadata.json", ["data/a", "data/b"]);
+    let open = |file: &str| File::open(test.path().join(file)).unwrap();
+    let run = |input: File, args: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_incrowd"));
+        command.current_dir(test.path()).args(args.split_whitespace()).stdin(input);
+        command.env("XDG_CONFIG_HOME", test.config());
+        Outcome::new(args, command.output().unwrap())
+    };
+    let folder = |name: &str| test.path().canonicalize().unwrap().join(name).display().to_string();
+    for args in ["profile -", "profile /dev/stdin"] {
+        let done = run(open("delta/a.parquet"), args);
+        refused(done, "a Delta Lake table", &folder("delta"));
+        let done = run(open("iceberg/data/a"), args);
+        refused(done, "an Apache Iceberg table", &folder("iceberg"));
+        run(open("people.parquet"), args).exits(0);
+    }
+    let removed = open("delta/b.parquet");
+    std::fs::remove_file(test.path().join("delta/b.parquet")).unwrap();
+    refused(run(removed, "profile -"), "a Delta Lake table", &folder("delta"));
+}
+
+#[test]
 #[cfg(unix)]
 fn a_link_into_such_a_table_is_followed() {
     let test = setup();

@@ -12,10 +12,12 @@ use incrowd_core::{Code, Error, FoldedColumn, MISSING, Progress, Result};
 use super::identity::{Fingerprint, Key, PersonRows};
 use super::people::People;
 use crate::intern::{Cache, Interner};
-use crate::rows::{RowTable, hash_row};
 use crate::source::{Options, Place, Records, Source, Trouble, Worker};
 
 const SHARDS: usize = 64;
+
+/// Distinct rows of codes with their counts.
+type RowCounts = HashMap<Vec<u32>, u64>;
 
 /// Distinct rows of strangers. A stranger is a person of the external table who is not in the
 /// microdata.
@@ -73,7 +75,7 @@ struct ExternalWorker<'a> {
     index: &'a HashMap<Fingerprint, u32>,
     missing: &'a [String],
     dictionaries: &'a [Mutex<Interner>],
-    tables: &'a [Mutex<RowTable>],
+    tables: &'a [Mutex<RowCounts>],
     rows: &'a AtomicU64,
     most: u64,
     full: &'a AtomicBool,
@@ -173,14 +175,16 @@ impl ExternalWorker<'_> {
                 .lock()
                 .expect("no worker panics while it holds a table");
             let before = table.len();
-            table.add(own, &self.codes, &self.hashes, |_, _| {});
+            for &row in own {
+                let codes = &self.codes[row as usize * width..][..width];
+                *table.entry_ref(codes).or_insert(0) += 1;
+            }
             self.rows.fetch_add((table.len() - before) as u64, Ordering::Relaxed);
         }
         if self.rows.load(Ordering::Relaxed) > self.most && !self.full.swap(true, Ordering::Relaxed)
         {
             for table in self.tables {
-                *table.lock().expect("no worker panics while it holds a table") =
-                    RowTable::new(width);
+                *table.lock().expect("no worker panics while it holds a table") = HashMap::new();
             }
         }
     }
@@ -245,8 +249,7 @@ impl External {
         let width = self.quasi.len();
         let dictionaries: Vec<Mutex<Interner>> =
             (0..width).map(|_| Mutex::new(Interner::new())).collect();
-        let tables: Vec<Mutex<RowTable>> =
-            (0..SHARDS).map(|_| Mutex::new(RowTable::new(width))).collect();
+        let tables: Vec<Mutex<RowCounts>> = (0..SHARDS).map(|_| Mutex::default()).collect();
         let (rows, full, failed) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(None));
         let seen = PersonRows::new(directory);
         let worker = || ExternalWorker {
@@ -480,17 +483,27 @@ impl<T: Send> Worker for StrangerWorker<'_, T> {
     }
 }
 
+/// The hash of a row.
+fn hash_row(codes: &[u32]) -> u64 {
+    const K: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed =
+        codes.iter().fold(0u64, |h, &code| (h.rotate_left(5) ^ u64::from(code)).wrapping_mul(K));
+    (mixed ^ (mixed >> 29)).wrapping_mul(K)
+}
+
 /// The distinct rows, without repeated records.
 fn gathered(
-    tables: Vec<Mutex<RowTable>>,
+    tables: Vec<Mutex<RowCounts>>,
     width: usize,
     alike: &[(Fingerprint, u64, u64)],
 ) -> Strangers {
     let mut strangers = Strangers::default();
-    for table in tables {
-        let mut table = table.into_inner().expect("no worker is left");
-        strangers.codes.extend_from_slice(table.keys());
-        strangers.weights.append(&mut table.take_counts());
+    let tables = tables.into_iter().flat_map(|own| own.into_inner().expect("no worker is left"));
+    let mut rows: Vec<(Vec<u32>, u64)> = tables.collect();
+    rows.sort_unstable();
+    for (codes, people) in rows {
+        strangers.codes.extend(codes);
+        strangers.weights.push(people);
     }
     if !alike.is_empty() {
         let rows = strangers.codes.chunks_exact(width).enumerate();

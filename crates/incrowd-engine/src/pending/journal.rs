@@ -19,28 +19,36 @@
 //!
 //! A journal may arrive with files from another person: unpacking an archive makes the user its
 //! owner. So a journal is executed only if it carries the authentication code of the user's
-//! [`Secret`]. The code covers the journal's name and the inode numbers of the journal and its
-//! directory, so that a copy of an authentic journal is not authentic. The marks are authenticated
-//! too. Anything else is reported; it is neither executed nor removed.
+//! [`Secret`]. The code covers the journal's name and the inode numbers and birth times of the
+//! journal and its directory, so that a copy of an authentic journal is not authentic. A file
+//! system without birth times may give a copy the inode number of the removed original. The marks
+//! are authenticated too. Anything else is reported; it is neither executed nor removed.
 //!
-//! Even an authentic journal touches only names in its own directory: a target `NAME`, and
-//! `.NAME.<16 hex>.incrowd-partial` and `.NAME.<16 hex>.incrowd-old`. Files in other directories
-//! are moved by the journals there, which must be authentic themselves and belong to the same
-//! publication. Lines are added only to files whose names end in `.ledger`.
+//! Even an authentic journal moves and removes only names in its own directory: a target `NAME`,
+//! `.NAME.<16 hex>.incrowd-partial` and `.NAME.<16 hex>.incrowd-old`. A file with such a name must
+//! also be the staged file, or the file that was replaced. Otherwise it is reported, and everything
+//! is left as it is. Files in other directories are moved by the journals there, which must be
+//! authentic themselves and belong to the same publication. Lines are added only to regular files
+//! whose names end in `.ledger`. A symbolic link is not followed.
 
+#[cfg(test)]
+mod tests;
 mod text;
 
-use std::ffi::OsStr;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::leftovers::{open_ours, open_ours_to_read};
+use super::leftovers::{open_ours, open_ours_to_read, open_to_append};
 use super::secret::Secret;
 use super::{PARTIAL, Pending, create_locked, directory, disk, still_there, unforeseen};
-pub(super) use text::is_hidden_name;
-use text::{Content, Identity, Move, State, mark, may_be_noted_in, place, sealed, unsealed};
+use text::{
+    Content, Identity, Move, Replaced, State, mark, may_be_noted_in, place, sealed, staged_names,
+    unsealed,
+};
+pub(super) use text::{is_hidden, is_hidden_name};
 
 /// How the names of journals end.
 pub(super) const ENDING: &str = "incrowd-journal";
@@ -76,6 +84,7 @@ pub(super) struct Publication {
     text: String,
     moves: Vec<Move>,
     notes: Vec<Note>,
+    /// The other journals, all of them authentic and of this publication.
     others: Vec<PathBuf>,
     state: State,
 }
@@ -128,7 +137,7 @@ impl Publication {
             places[at].1.push(Move {
                 staged: std::path::absolute(&file.staged)?,
                 old: unforeseen(&target, OLD),
-                replaces: exists(&target),
+                replaced: Replaced::at(&target)?,
                 target,
                 mode: file.mode,
                 new: Identity::of(&file.file.metadata()?),
@@ -203,8 +212,14 @@ impl Publication {
     pub(super) fn forward(&self) -> Result<()> {
         // The journal's own name must survive a power failure before anything is moved.
         disk::sync_directory(directory(&self.path))?;
+        for one in &self.moves {
+            one.check_old()?;
+            if one.new.is_at(&one.staged) {
+                one.check_target()?;
+            }
+        }
         for one in self.moves.iter().filter(|one| one.new.is_at(&one.staged)) {
-            if one.replaces && !exists(&one.old) && exists(&one.target) {
+            if one.replaced.is_some() && !exists(&one.old) && exists(&one.target) {
                 // Some file systems have no hard links; there the file is absent for a moment.
                 disk::link(&one.target, &one.old)
                     .or_else(|_| disk::rename(&one.target, &one.old))?;
@@ -230,14 +245,21 @@ impl Publication {
         self.notes.iter().try_for_each(append)
     }
 
-    /// Puts the old files back.
+    /// Puts the old files back. If a file is neither the new nor the replaced one, this returns an
+    /// error and changes nothing.
     pub(super) fn undo(mut self) -> Result<()> {
+        for one in &self.moves {
+            one.check_old()?;
+            if one.has_old() {
+                one.check_target()?;
+            }
+        }
         if self.state != State::Undo {
             self.mark(State::Undo)?;
             disk::sync(&self.file, &self.path)?;
         }
         for one in self.moves.iter().rev() {
-            if exists(&one.old) {
+            if one.has_old() {
                 disk::rename(&one.old, &one.target)?;
                 // A rename between two names of one file does nothing.
                 remove(&one.old)?;
@@ -259,14 +281,14 @@ impl Publication {
         if self.state != State::Done {
             self.mark(State::Done)?;
         }
-        for one in &self.moves {
+        for one in self.moves.iter().filter(|one| one.has_old()) {
             remove(&one.old)?;
         }
         self.clear()
     }
 
-    /// Removes the journals. Without the first one the others mean nothing, and recovery removes
-    /// them.
+    /// Removes the journals, which are all authentic. Without the first one the others mean
+    /// nothing, and recovery removes them.
     fn clear(&self) -> Result<()> {
         remove(&self.path)?;
         self.others.iter().try_for_each(|journal| remove(journal))
@@ -300,12 +322,10 @@ fn put(journal: &Path, content: &Content, secret: &Secret) -> Result<(File, Stri
     }
 }
 
-/// Appends a line to a ledger unless the ledger has it already: the whole line, or nothing.
+/// Appends a line to a ledger unless the ledger has it already: the whole line, or nothing. A
+/// symbolic link is refused.
 fn append(note: &Note) -> Result<()> {
-    if !std::fs::metadata(&note.path)?.is_file() {
-        return Err(Error::new(ErrorKind::InvalidInput, "it is not a file"));
-    }
-    let mut file = OpenOptions::new().read(true).append(true).open(&note.path)?;
+    let mut file = open_to_append(&note.path)?;
     let mut text = Vec::new();
     file.read_to_end(&mut text)?;
     if text.split(|byte| *byte == b'\n').any(|line| line == note.line.as_bytes()) {
@@ -354,6 +374,26 @@ fn authentic(path: &Path, file: &File, secret: Option<&Secret>) -> Result<Option
     Ok(content.map(|content| Authentic { content, text: text.to_owned(), state }))
 }
 
+/// The names of the staged files that a journal may need. `None`: all in its directory. A journal
+/// that is not authentic may be a damaged one of ours, so the files that it names are kept. It does
+/// not prevent the removal of other files.
+pub(super) fn needed_by(path: &Path, secret: Option<&Secret>) -> Option<Vec<OsString>> {
+    let file = match opened(path, open_ours_to_read) {
+        Ok(Opened::Ours(file)) => file,
+        Ok(_) => return Some(Vec::new()),
+        Err(_) => return None,
+    };
+    // Without a key, any journal of this user may be authentic.
+    let secret = secret?;
+    if authentic(path, &file, Some(secret)).ok()?.is_some() {
+        return None;
+    }
+    let (mut bytes, mut from) = (Vec::new(), &file);
+    from.seek(SeekFrom::Start(0)).ok()?;
+    from.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(staged_names(&String::from_utf8_lossy(&bytes)))
+}
+
 /// Waits until no other process holds the journal.
 fn wait_for(file: &File, exclusive: bool) -> Result<()> {
     let began = Instant::now();
@@ -392,6 +432,11 @@ fn opened(path: &Path, open: impl Fn(&Path) -> Result<Option<File>>) -> Result<O
 
 /// Completes the publication of a run that died, or undoes it. Waits for a run that is publishing.
 pub(super) fn recover(path: &Path, secret: Option<&Secret>) -> Result<Recovered> {
+    recover_from(path, secret, false)
+}
+
+/// Recovers a publication from one of its journals, or from its first journal only.
+fn recover_from(path: &Path, secret: Option<&Secret>, only_first: bool) -> Result<Recovered> {
     let file = match opened(path, open_ours)? {
         Opened::Ours(file) => file,
         Opened::Missing => return Ok(Recovered::Undone),
@@ -411,13 +456,18 @@ pub(super) fn recover(path: &Path, secret: Option<&Secret>) -> Result<Recovered>
         return Ok(Recovered::Unauthenticated);
     };
     let path = std::path::absolute(path)?;
+    if !content.is_first && only_first {
+        let says = format!("`{}` is not the first journal of a publication", path.display());
+        return Err(Error::new(ErrorKind::InvalidData, says));
+    }
     if !content.is_first {
         return recover_first(&path, file, &content, secret);
     }
-    let Content { publication, mut moves, notes, others, .. } = content;
-    for other in &others {
-        let journal = open_ours(other)?
-            .map(|file| authentic(other, &file, Some(secret)))
+    let Content { publication, mut moves, notes, others: named, .. } = content;
+    let mut others = Vec::new();
+    for other in named {
+        let journal = open_ours(&other)?
+            .map(|file| authentic(&other, &file, Some(secret)))
             .transpose()?
             .flatten();
         match journal {
@@ -425,8 +475,10 @@ pub(super) fn recover(path: &Path, secret: Option<&Secret>) -> Result<Recovered>
                 if !journal.content.is_first && journal.content.publication == publication =>
             {
                 moves.extend(journal.content.moves);
+                others.push(other);
             }
             // A completed publication may have removed it, though it removes the first one before.
+            // Another file of that name stays where it is.
             _ if state == State::Done => {}
             _ => {
                 let says = format!("its journal `{}` is missing or not authentic", other.display());
@@ -461,7 +513,7 @@ fn recover_first(path: &Path, file: File, content: &Content, secret: &Secret) ->
         // The first journal's lock protects the publication, so this one is released before that
         // one is taken.
         drop(file);
-        outcome = recover(first, Some(secret))?;
+        outcome = recover_from(first, Some(secret), true)?;
     }
     if !exists(first) {
         remove(path)?;

@@ -1,13 +1,14 @@
 //! Files that crashed runs left in a directory: interrupted publications, and staged files that no
 //! process is writing.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Result};
 
-use super::journal::{self, Inspected, Recovered, is_hidden_name};
+use super::journal::{self, Inspected, Recovered, is_hidden, is_hidden_name};
 use super::secret::{Secret, configuration_directory};
 use super::{PARTIAL, directory, disk, hidden, is_ours, still_there};
 
@@ -16,15 +17,7 @@ use super::{PARTIAL, directory, disk, hidden, is_ours, still_there};
 fn hidden_files(place: &Path, ending: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(place) else { return Vec::new() };
     let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
-    let is_wanted = |name: &std::ffi::OsString| {
-        let name = name.to_string_lossy();
-        // The name ends with 16 digits, a dot and the ending. The rest is the prefix.
-        let before = name.len().saturating_sub(16 + 1 + ending.len());
-        name.starts_with('.')
-            && name.get(..before).is_some_and(|begins| {
-                begins.len() > 1 && begins.ends_with('.') && is_hidden_name(&name, begins, ending)
-            })
-    };
+    let is_wanted = |name: &OsString| is_hidden(&name.to_string_lossy(), ending);
     let mut paths: Vec<PathBuf> = names.filter(is_wanted).map(|name| place.join(name)).collect();
     paths.sort();
     paths
@@ -40,6 +33,33 @@ pub(super) fn open_ours_to_read(path: &Path) -> std::io::Result<Option<File>> {
     open(path, OpenOptions::new().read(true))
 }
 
+/// Opens a regular file to read it and to append to it. A symbolic link is refused, because it may
+/// lead to a file that is not meant.
+pub(super) fn open_to_append(path: &Path) -> std::io::Result<File> {
+    let refused = |what: &str| Err(std::io::Error::new(ErrorKind::InvalidInput, what));
+    let found = std::fs::symlink_metadata(path)?;
+    if found.is_symlink() {
+        return refused("it is a symbolic link, which is not followed");
+    }
+    if !found.is_file() {
+        return refused("it is not a file");
+    }
+    let file = without_links(OpenOptions::new().read(true).append(true)).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { refused("it is not a file") }
+}
+
+/// Makes opening fail at a symbolic link. A pipe is opened without waiting for its other end.
+#[cfg(unix)]
+fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+fn without_links(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
 fn open(path: &Path, options: &mut OpenOptions) -> std::io::Result<Option<File>> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.is_file() && is_ours(&found) => {}
@@ -47,12 +67,7 @@ fn open(path: &Path, options: &mut OpenOptions) -> std::io::Result<Option<File>>
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(e),
     }
-    #[cfg(unix)]
-    {
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.bits().cast_signed());
-    }
-    match options.open(path) {
+    match without_links(options).open(path) {
         Ok(file) => {
             let found = file.metadata()?;
             Ok((found.is_file() && is_ours(&found)).then_some(file))
@@ -80,7 +95,8 @@ pub struct Recovery {
 pub fn recover(place: &Path) -> Result<Recovery> {
     let mut recovery = Recovery::default();
     let journals = hidden_files(place, journal::ENDING);
-    let secret = if journals.is_empty() { None } else { Secret::existing()? };
+    // A key that cannot be used is an error at once, before a release is made.
+    let secret = Secret::existing()?;
     for path in journals {
         let existed = path.symlink_metadata().is_ok();
         match journal::recover(&path, secret.as_ref()) {
@@ -96,7 +112,8 @@ pub fn recover(place: &Path) -> Result<Recovery> {
                 ))
                 .help(
                     "`incrowd recover` tries again; until then the files there may not belong together. If a directory of the \
-                     publication is gone for good, remove the journal by hand: the old files are `.NAME.DIGITS.incrowd-old`",
+                     publication is gone for good, remove the journal by hand: the old files are `.NAME.DIGITS.incrowd-old`. \
+                     If a file was changed since, put it elsewhere first",
                 ));
             }
         }
@@ -108,15 +125,18 @@ pub fn recover(place: &Path) -> Result<Recovery> {
     Ok(recovery)
 }
 
-/// Removes staged files that no process is writing. They stay as long as there is a journal of this
-/// user: it may need them.
+/// Removes staged files that no process is writing and no journal needs.
 fn clear(place: &Path, wanted: impl Fn(&Path) -> bool) -> u64 {
-    let is_needed = |journal: &PathBuf| matches!(open_ours_to_read(journal), Ok(Some(_)));
-    if hidden_files(place, journal::ENDING).iter().any(is_needed) {
+    let mut files = hidden_files(place, PARTIAL);
+    files.retain(|path| wanted(path));
+    if files.is_empty() {
         return 0;
     }
+    let Some(needed) = needed(place) else { return 0 };
+    let is_needed =
+        |path: &PathBuf| needed.iter().any(|name| path.file_name() == Some(name.as_os_str()));
     let mut removed = 0;
-    for staged in hidden_files(place, PARTIAL).iter().filter(|path| wanted(path)) {
+    for staged in files.iter().filter(|path| !is_needed(path)) {
         // The process that writes a file has locked it.
         if let Ok(Some(file)) = open_ours(staged)
             && file.try_lock().is_ok()
@@ -126,6 +146,21 @@ fn clear(place: &Path, wanted: impl Fn(&Path) -> bool) -> u64 {
         }
     }
     removed
+}
+
+/// The names of the staged files that the journals of a directory may need. `None`: all of them.
+fn needed(place: &Path) -> Option<Vec<OsString>> {
+    let journals = hidden_files(place, journal::ENDING);
+    if journals.is_empty() {
+        return Some(Vec::new());
+    }
+    // A key that cannot be read may authenticate any journal.
+    let secret = Secret::existing().ok()?;
+    let mut names = Vec::new();
+    for path in journals {
+        names.extend(journal::needed_by(&path, secret.as_ref())?);
+    }
+    Some(names)
 }
 
 /// Removes staged files for `target` that no process is writing.

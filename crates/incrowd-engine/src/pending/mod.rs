@@ -10,8 +10,7 @@ mod target;
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use incrowd_core::{Error, Result};
@@ -33,7 +32,6 @@ pub struct Pending {
     staged: PathBuf,
     file: File,
     /// The number of bytes that were written with direct I/O, bypassing the page cache.
-    past: Arc<AtomicU64>,
     /// The permission bits of the published file.
     mode: u32,
     /// Whether the file is published, or a journal is responsible for it. Then dropping must not
@@ -148,14 +146,7 @@ impl Pending {
             let (staged, file) = create_locked(&target.path, PARTIAL).map_err(failed)?;
             list.push(staged.clone());
             drop(list);
-            let pending = Pending {
-                target: target.clone(),
-                staged,
-                file,
-                past: Arc::default(),
-                mode,
-                settled: false,
-            };
+            let pending = Pending { target: target.clone(), staged, file, mode, settled: false };
             if !leftovers::has_rival(&pending.staged, &hidden(&target.path)) {
                 return Ok(pending);
             }
@@ -199,17 +190,6 @@ impl Pending {
     pub fn writer(&self) -> Result<Writer> {
         let file = self.file.try_clone().map_err(|e| unwritable(self.target(), &e))?;
         Ok(Writer::new(file, self.staged.clone()))
-    }
-
-    /// A handle to write an empty file that may become large. It may use direct I/O.
-    pub(crate) fn large_writer(&self) -> Result<Writer> {
-        let file = self.file.try_clone().map_err(|e| unwritable(self.target(), &e))?;
-        Ok(Writer::large(file, self.staged.clone(), self.past.clone()))
-    }
-
-    /// Whether most bytes were written with direct I/O, so that the page cache does not have them.
-    pub(crate) fn went_past(&self) -> bool {
-        self.past.load(Ordering::Relaxed) > self.bytes() / 2
     }
 
     /// The current length in bytes.

@@ -2,7 +2,7 @@
 //! never in a data directory. So a journal that was copied with another person's files cannot be
 //! authentic.
 
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, Metadata, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -42,6 +42,7 @@ impl Secret {
         let Some(path) = configuration_directory().map(|directory| directory.join(NAME)) else {
             return Ok(Secret(rand::random()));
         };
+        check_directory(directory(&path))?;
         if let Some(secret) = read(&path)? {
             return Ok(secret);
         }
@@ -56,10 +57,9 @@ impl Secret {
 
     /// The user's secret, if there is one.
     pub(super) fn existing() -> Result<Option<Secret>> {
-        match configuration_directory() {
-            Some(directory) => read(&directory.join(NAME)),
-            None => Ok(None),
-        }
+        let Some(directory) = configuration_directory() else { return Ok(None) };
+        check_directory(&directory)?;
+        read(&directory.join(NAME))
     }
 
     /// The authentication code of a text.
@@ -79,26 +79,42 @@ impl Secret {
     }
 }
 
+/// Returns an error if other users can write to the configuration directory. They could replace the
+/// key by an older one, or by a link.
+fn check_directory(directory: &Path) -> Result<()> {
+    let shown = directory.display();
+    match std::fs::metadata(directory) {
+        Ok(found) if others_can(&found, OTHERS_WRITE) => Err(Error::resources(format!(
+            "other users can write to `{shown}`, which has the key of journals"
+        ))
+        .help(format!("chmod go-w {shown}"))),
+        _ => Ok(()),
+    }
+}
+
 /// Reads the secret. Returns `None` for a file that belongs to another user or that cannot be
-/// opened.
+/// opened. All checks are about the opened file, so that the path cannot lead to another file
+/// meanwhile.
 fn read(path: &Path) -> Result<Option<Secret>> {
     let unusable = |why: &str, help: String| {
         Err(Error::resources(format!("the key of journals `{}` {why}", path.display())).help(help))
     };
     // A symbolic link is followed, because some users keep their configuration in another
     // directory.
-    match std::fs::metadata(path) {
-        Ok(found) if !found.is_file() => {
-            return unusable(
-                "is not a file",
-                "remove it, and the next publication makes a new one".to_owned(),
-            );
-        }
-        Ok(found) if is_ours(&found) => {}
-        _ => return Ok(None),
+    let Ok(mut file) = without_waiting(OpenOptions::new().read(true)).open(path) else {
+        return Ok(None);
+    };
+    let Ok(found) = file.metadata() else { return Ok(None) };
+    if !found.is_file() {
+        return unusable(
+            "is not a file",
+            "remove it, and the next publication makes a new one".to_owned(),
+        );
     }
-    let Ok(mut file) = File::open(path) else { return Ok(None) };
-    if others_can_read(&file) {
+    if !is_ours(&found) {
+        return Ok(None);
+    }
+    if others_can(&found, OTHERS_READ) {
         return unusable("can be read by others", format!("chmod 600 {}", path.display()));
     }
     let mut text = String::new();
@@ -133,13 +149,29 @@ fn make(path: &Path, secret: &Secret) -> std::io::Result<bool> {
     }
 }
 
+/// Permission bits of all users but the owner.
+const OTHERS_READ: u32 = 0o077;
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Whether a file has one of these permission bits.
 #[cfg(unix)]
-fn others_can_read(file: &File) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    file.metadata().map_or(true, |known| known.permissions().mode() & 0o077 != 0)
+fn others_can(found: &Metadata, bits: u32) -> bool {
+    std::os::unix::fs::MetadataExt::mode(found) & bits != 0
 }
 
 #[cfg(not(unix))]
-fn others_can_read(_: &File) -> bool {
+fn others_can(_: &Metadata, _: u32) -> bool {
     false
+}
+
+/// Makes opening a pipe not wait for its writer, and a terminal not the controlling one.
+#[cfg(unix)]
+fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags.bits().cast_signed())
+}
+
+#[cfg(not(unix))]
+fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
 }

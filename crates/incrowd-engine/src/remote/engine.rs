@@ -11,7 +11,7 @@ use crate::embedded::published_type;
 use crate::record_values::ExaminedColumns;
 use crate::source::{Batches, Source};
 use crate::store::Places;
-use crate::{Engine, FoldSpec, Output, ReadBack, Receipt, Shape};
+use crate::{Engine, FoldSpec, Output, PartitionedEngine, ReadBack, Receipt, Shape};
 
 /// An engine that delegates counting and writing to another system.
 #[derive(Debug)]
@@ -99,38 +99,8 @@ impl Engine for RemoteEngine {
         &self.source
     }
 
-    fn survey(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Option<Surveyed>> {
-        RemoteEngine::survey(self, spec, progress)
-    }
-
-    fn divide(
-        &mut self,
-        leaves: &[Vec<u32>],
-        sizes: &[u32],
-        least: u64,
-        progress: &dyn Progress,
-    ) -> Result<(usize, u64)> {
-        RemoteEngine::divide(self, leaves, sizes, least, progress)
-    }
-
-    fn fold_part(&mut self, part: usize) -> Result<Folded> {
-        self.part(part)
-    }
-
-    fn plans_elsewhere(&mut self) -> Result<bool> {
-        self.store.parts().map_or(Ok(false), RemoteParts::plans_elsewhere)
-    }
-
-    fn plan_elsewhere(&mut self, marker: Option<&str>) -> Result<()> {
-        RemoteEngine::plan_elsewhere(self, marker)
-    }
-
-    fn take_planned(&mut self, part: usize) -> Result<String> {
-        RemoteEngine::take_planned(self, part)
-    }
-
-    fn write_parts(&mut self) -> Result<Receipt> {
-        RemoteEngine::write_parts(self)
+    fn partitioned(&mut self) -> Option<&mut dyn PartitionedEngine> {
+        Some(self)
     }
 
     /// The other system does not order records, so they have no position.
@@ -211,5 +181,41 @@ impl Drop for RemoteEngine {
         if self.places > 0 {
             self.store.discard();
         }
+    }
+}
+
+impl PartitionedEngine for RemoteEngine {
+    fn survey(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Option<Surveyed>> {
+        RemoteEngine::survey(self, spec, progress)
+    }
+
+    fn divide(
+        &mut self,
+        leaves: &[Vec<u32>],
+        sizes: &[u32],
+        least: u64,
+        progress: &dyn Progress,
+    ) -> Result<(usize, u64)> {
+        RemoteEngine::divide(self, leaves, sizes, least, progress)
+    }
+
+    fn fold_part(&mut self, part: usize) -> Result<Folded> {
+        self.part(part)
+    }
+
+    fn has_workers(&mut self) -> Result<bool> {
+        self.store.parts().map_or(Ok(false), RemoteParts::has_workers)
+    }
+
+    fn plan_on_workers(&mut self, marker: Option<&str>) -> Result<()> {
+        RemoteEngine::plan_on_workers(self, marker)
+    }
+
+    fn take_planned(&mut self, part: usize) -> Result<String> {
+        RemoteEngine::take_planned(self, part)
+    }
+
+    fn write_parts(&mut self) -> Result<Receipt> {
+        RemoteEngine::write_parts(self)
     }
 }

@@ -8,12 +8,12 @@
 
 mod counted;
 mod directory;
-mod elsewhere;
 mod engine;
 mod parts;
 mod persons;
 mod slots;
 mod weights;
+mod workers;
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -27,11 +27,11 @@ use crate::{Order, Places};
 
 pub(crate) use counted::fold;
 pub use directory::put_directory;
-pub use elsewhere::{PlannedPart, Whole};
 pub use engine::RemoteEngine;
 pub use parts::{Part, RemoteParts, Surveyed};
 pub use persons::PersonColumn;
 pub use weights::Asked;
+pub use workers::{PlannedPart, Whole};
 
 /// Plan column: the number of records that a row describes.
 pub const RECORDS: &str = "_incrowd_records";

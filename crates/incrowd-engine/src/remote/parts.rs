@@ -14,8 +14,8 @@ use arrow_schema::{DataType, Field, Schema};
 use incrowd_core::{Error, Folded, FoldedColumn, Progress, Result};
 
 use super::counted::Counted;
-use super::elsewhere::{PlannedPart, Whole};
 use super::engine::RemoteEngine;
+use super::workers::{PlannedPart, Whole};
 use super::{ROW, RemotePlan, Rows};
 use crate::{FoldSpec, Receipt};
 
@@ -56,7 +56,7 @@ pub trait RemoteParts {
     fn keep(&mut self, plan: &RemotePlan) -> Result<()>;
 
     /// Whether the system can plan parts.
-    fn plans_elsewhere(&mut self) -> Result<bool> {
+    fn has_workers(&mut self) -> Result<bool> {
         Ok(false)
     }
 

@@ -17,9 +17,9 @@ use super::counted::{Counted, DROPPED};
 use super::{FIRST, FROM, LOOK, RANK, RECORDS, ROW, RemotePlan, TO, WHOLE};
 use crate::cells::{Cells, Texts, ranks};
 use crate::order::generator;
-use crate::records::assign::Draws;
 use crate::sink::{Block, Renderer, Rows};
 use crate::source::Format;
+use crate::table::assign::Draws;
 use crate::{Content, Dialect, Order, Output, Receipt};
 
 /// The number of looks per batch.

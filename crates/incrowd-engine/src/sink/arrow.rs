@@ -14,7 +14,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::take::take;
 use incrowd_core::{Error, Result};
 
-use super::parquet::{Codes, Column, Columns, page};
+use super::parquet::{Codes, Column, Columns};
 use super::{Bytes, Rows};
 use crate::cells::{NO_TEXT, Texts};
 
@@ -39,7 +39,7 @@ pub(super) fn in_codes(schema: &SchemaRef, texts: impl Fn(usize) -> Option<usize
 pub(super) fn batch<R: Rows>(rows: &R, schema: &SchemaRef) -> Result<RecordBatch> {
     let columns = columns(rows, schema, false)?.columns.into_iter().map(|column| match column {
         Column::Values(array) => Ok(array),
-        Column::Numbered(_) | Column::Coded(_) => Err(Error::bug("a batch has values")),
+        Column::Coded(_) => Err(Error::bug("a batch has values")),
     });
     RecordBatch::try_new(schema.clone(), columns.collect::<Result<_>>()?)
         .map_err(|e| Error::bug(format!("a batch does not fit: {e}")))
@@ -68,13 +68,6 @@ pub(super) fn columns<R: Rows>(rows: &R, schema: &SchemaRef, coded: bool) -> Res
             rows.texts(column).zip(planned.contains(&column).then(|| codes.next()).flatten());
         columns.push(match planned {
             Some((texts, codes)) if coded && is_text(field.data_type()) => {
-                if let Some(dictionary) = texts.numbered() {
-                    let page = page(texts, dictionary, &codes);
-                    columns.push(Column::Numbered(
-                        page.map_err(|e| Error::bug(format!("a page is not made: {e}")))?,
-                    ));
-                    continue;
-                }
                 let codes = codes.into_iter().map(|code| texts.as_read(code)).collect();
                 Column::Coded(Codes { codes, texts: texts.clone() })
             }

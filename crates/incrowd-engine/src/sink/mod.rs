@@ -20,8 +20,6 @@ use crate::source::Format;
 use crate::store::Escape;
 use crate::{Dialect, delimiter_of, formula};
 
-pub(crate) use parquet::MOST_BYTES;
-
 /// Rows to be rendered in a typed format.
 pub(crate) trait Rows: Sync {
     /// Resolved reference to a row.
@@ -112,16 +110,12 @@ impl Renderer {
         }
     }
 
-    /// Whether a column has one dictionary for the whole table. `bytes` is the total size of its
-    /// texts.
-    pub(crate) fn has_dictionary(&self, column: usize, bytes: usize) -> bool {
+    /// Whether a column has one dictionary for the whole table.
+    pub(crate) fn has_dictionary(&self, column: usize) -> bool {
         match self {
-            Renderer::Text { .. } => false,
+            Renderer::Text { .. } | Renderer::Parquet(_) => false,
             Renderer::Arrow(schema) => {
                 matches!(schema.field(column).data_type(), DataType::Dictionary(..))
-            }
-            Renderer::Parquet(schema) => {
-                bytes <= MOST_BYTES && arrow::is_text(schema.field(column).data_type())
             }
         }
     }

@@ -3,7 +3,6 @@
 
 mod coded;
 mod hybrid;
-mod numbered;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,8 +26,6 @@ use super::Bytes;
 use super::arrow::failed;
 use crate::cells::Texts;
 
-pub(crate) use numbered::{MOST_BYTES, NumberedPage, page};
-
 /// Approximate number of records per row group. Readers assign row groups to threads, so a file
 /// should have many of them.
 const ROW_GROUP: usize = 1 << 18;
@@ -49,7 +46,6 @@ pub(crate) struct Columns {
 
 /// Records of one column.
 pub(crate) enum Column {
-    Numbered(NumberedPage),
     Coded(Codes),
     Values(ArrayRef),
 }
@@ -57,7 +53,6 @@ pub(crate) enum Column {
 /// Buffered records of a column.
 #[derive(Default)]
 struct Waiting {
-    numbered: Vec<NumberedPage>,
     coded: Vec<Codes>,
     values: Vec<ArrayRef>,
 }
@@ -112,7 +107,6 @@ impl ParquetSink {
     pub(super) fn write(&mut self, block: Columns) -> Result<()> {
         for (waiting, column) in self.waiting.iter_mut().zip(block.columns) {
             match column {
-                Column::Numbered(page) => waiting.numbered.push(page),
                 Column::Coded(codes) => waiting.coded.push(codes),
                 Column::Values(array) => waiting.values.push(array),
             }
@@ -164,10 +158,6 @@ impl Waiting {
         field: &Field,
         compression: Compression,
     ) -> Result<Chunk, ParquetError> {
-        if !self.numbered.is_empty() {
-            let (bytes, close) = numbered::encode(self.numbered, column, compression)?;
-            return Ok(Chunk::Coded(bytes, Box::new(close)));
-        }
         if !self.coded.is_empty() {
             let (bytes, close) = coded::encode(&self.coded, column, compression)?;
             return Ok(Chunk::Coded(bytes, Box::new(close)));

@@ -6,13 +6,12 @@ pub(super) mod contain;
 mod damaged;
 mod group;
 mod ipc;
-mod keys;
 mod pages;
-mod runs;
 mod text;
 mod thrift;
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use arrow_array::cast::AsArray;
@@ -25,7 +24,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
 
 use self::contain::contained;
-use self::group::{Read, RowGroup};
+use self::group::RowGroup;
 use super::work::{CodedCells, Records, WholeCells};
 use super::{Batches, Column, Format, Part, unreadable};
 use crate::cells::NO_TEXT;
@@ -92,9 +91,18 @@ impl Damage {
         Damage { help: Some(help), ..self }
     }
 
+    /// Reports the damage of a part of a table.
     fn explain(self, part: &Part) -> Error {
+        let format = match part.typed() {
+            Some(TypedFile::Parquet(_)) => Format::Parquet,
+            _ => Format::Arrow,
+        };
+        self.explain_file(&part.path, format)
+    }
+
+    fn explain_file(self, path: &Path, format: Format) -> Error {
         let (file, kind) =
-            (part.path.display(), if part.format == Format::Parquet { "Parquet" } else { "Arrow" });
+            (path.display(), if format == Format::Parquet { "Parquet" } else { "Arrow" });
         let error = Error::input(match self.unread {
             Some(what) => format!("`{file}` {what}"),
             None => format!("`{file}` is truncated or damaged, or no {kind} file: {}", self.why),
@@ -143,18 +151,19 @@ impl From<ParquetError> for Damage {
     }
 }
 
-fn file(part: &Part) -> Result<File> {
-    File::open(&part.path).map_err(|e| unreadable(&part.path, &e))
+fn file(path: &Path) -> Result<File> {
+    File::open(path).map_err(|e| unreadable(path, &e))
 }
 
 /// Opens a typed file and returns its columns.
-pub(super) fn open(part: &Part) -> Result<(TypedFile, Vec<Column>)> {
-    let (typed, schema): (TypedFile, SchemaRef) = if part.format == Format::Parquet {
-        let metadata = parquet_metadata(file(part)?).map_err(|damage| damage.explain(part))?;
+pub(super) fn open(path: &Path, format: Format) -> Result<(TypedFile, Vec<Column>)> {
+    let explain = |damage: Damage| damage.explain_file(path, format);
+    let (typed, schema): (TypedFile, SchemaRef) = if format == Format::Parquet {
+        let metadata = parquet_metadata(file(path)?).map_err(explain)?;
         let schema = metadata.schema().clone();
         (TypedFile::Parquet(with_dictionaries(metadata)), schema)
     } else {
-        let reader = ipc::open(file(part)?, None).map_err(|damage| damage.explain(part))?;
+        let reader = ipc::open(file(path)?, None).map_err(explain)?;
         (TypedFile::Arrow { batches: reader.num_batches() }, reader.schema())
     };
     Ok((typed, columns(&schema)))
@@ -168,10 +177,11 @@ fn parquet_metadata(mut file: File) -> Result<ArrowReaderMetadata, Damage> {
 }
 
 /// Opens an Arrow file whose bytes are in memory.
-pub(super) fn open_bytes(part: &Part, bytes: &Buffer) -> Result<(TypedFile, Vec<Column>)> {
-    let (schema, batches) = ipc::batches_in(bytes).map_err(|damage| damage.explain(part))?;
+pub(super) fn open_bytes(name: &str, bytes: &Buffer) -> Result<(TypedFile, Vec<Column>)> {
+    let (schema, batches) = ipc::batches_in(bytes)
+        .map_err(|damage| damage.explain_file(Path::new(name), Format::Arrow))?;
     let columns = columns(&schema);
-    let batches = Batches::new(&part.path.to_string_lossy(), schema, batches)?;
+    let batches = Batches::new(name, schema, batches)?;
     Ok((TypedFile::Bytes { bytes: bytes.clone(), batches }, columns))
 }
 
@@ -298,25 +308,23 @@ pub(super) fn section<'a>(
     positions: &'a [usize],
     large: &'a Mutex<()>,
 ) -> Result<impl Iterator<Item = Result<ArrowBatch>> + 'a> {
-    type Batches<'a> = Box<dyn Iterator<Item = Result<Read, Damage>> + 'a>;
+    type Batches<'a> = Box<dyn Iterator<Item = Result<RecordBatch, Damage>> + 'a>;
     // Both readers return the projected columns in the order of the file.
     let mut kept = positions.to_vec();
     kept.sort_unstable();
     kept.dedup();
-    let batches: Batches<'a> = match part.typed.as_ref() {
+    let batches: Batches<'a> = match part.typed() {
         Some(TypedFile::Parquet(metadata)) => {
-            let group = RowGroup::open(file(part)?, metadata, section, &mut kept, large);
+            let group = RowGroup::open(file(&part.path)?, metadata, section, &kept, large);
             Box::new(group.map_err(|damage| damage.explain(part))?)
         }
         Some(TypedFile::Batches(batches) | TypedFile::Bytes { batches, .. }) => {
             let batch = batches.slice(section).project(&kept).map_err(Damage::from);
-            Box::new(std::iter::once(batch.map(Read::from)))
+            Box::new(std::iter::once(batch))
         }
-        _ => Box::new(
-            slices(ipc::batch_at(file(part)?, section, &kept)).map(|batch| batch.map(Read::from)),
-        ),
+        _ => slices(ipc::batch_at(file(&part.path)?, section, &kept)),
     };
-    let texts = move |position: usize, values: &dyn Array| match part.typed.as_ref() {
+    let texts = move |position: usize, values: &dyn Array| match part.typed() {
         Some(TypedFile::Batches(batches) | TypedFile::Bytes { batches, .. }) => {
             batches.texts(section, position, values, text::text)
         }
@@ -324,19 +332,13 @@ pub(super) fn section<'a>(
     };
     // The iterator is not used after an error.
     Ok(batches.map(move |batch| {
-        let Read { batch, mut coded, records } = batch.map_err(|damage| damage.explain(part))?;
+        let batch = batch.map_err(|damage| damage.explain(part))?;
         let mut columns = Vec::with_capacity(positions.len());
-        for (slot, &position) in positions.iter().enumerate() {
-            if let Some(own) = coded.iter_mut().find(|own| own.position == position) {
-                let again = positions[slot + 1..].contains(&position);
-                let codes = if again { own.codes.clone() } else { std::mem::take(&mut own.codes) };
-                columns.push(TextColumn::Coded { codes, texts: own.texts.clone() });
-                continue;
-            }
+        for &position in positions {
             let at = kept.binary_search(&position).expect("every wanted column is projected");
             columns.push(column(part, &batch, at, |values| texts(position, values))?);
         }
-        Ok(ArrowBatch { columns, records })
+        Ok(ArrowBatch { columns, records: batch.num_rows() })
     }))
 }
 

@@ -6,9 +6,8 @@ use std::io::{self, Read};
 use incrowd_core::{Error, Result};
 
 use crate::database::{Blocks, Sending};
-use crate::past::PastReader;
 
-use super::{Compression, Format, Part, scan, unreadable};
+use super::{Compression, Part, TableKind, scan, unreadable};
 
 /// Approximate size of a chunk in bytes.
 const CHUNK: usize = 1 << 20;
@@ -77,11 +76,11 @@ impl Read for Watch {
 
 /// Opens a file and returns a reader of its decoded text.
 fn text_of(part: &Part, watch: Watch) -> io::Result<Box<dyn Read + Send>> {
-    let bytes: Box<dyn Read + Send> = match part.format {
-        Format::Csv(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(
+    let bytes: Box<dyn Read + Send> = match part.kind {
+        TableKind::Text(Compression::Gzip) => Box::new(flate2::read::MultiGzDecoder::new(
             io::BufReader::with_capacity(1 << 16, watch),
         )),
-        Format::Csv(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(watch)?),
+        TableKind::Text(Compression::Zstd) => Box::new(zstd::stream::read::Decoder::new(watch)?),
         _ => Box::new(watch),
     };
     Ok(part.encoding.decode(bytes))
@@ -99,22 +98,20 @@ pub(super) fn beginning(part: &Part, bytes: u64) -> Result<Vec<u8>> {
 }
 
 impl Chunks {
-    /// Opens a file or a relation of a database. A file is read past the page cache of the
-    /// operating system if requested. A relation sends only the wanted columns where that is
-    /// sufficient.
+    /// Opens a file or a relation of a database. A relation sends only the wanted columns where that
+    /// is sufficient.
     pub(super) fn open(
         part: &Part,
         hasher: Option<blake3::Hasher>,
-        past: bool,
         wanted: Option<&[usize]>,
         sending: Sending,
     ) -> Result<Chunks> {
-        match &part.database {
+        match part.relation() {
             Some(relation) => {
                 let (part, blocks) = (part.clone(), relation.read(wanted, sending)?);
                 Ok(Chunks::Relation(Box::new(Sent { part, blocks, hasher })))
             }
-            None => Cutting::open(part, hasher, past).map(|file| Chunks::File(Box::new(file))),
+            None => Cutting::open(part, hasher).map(|file| Chunks::File(Box::new(file))),
         }
     }
 
@@ -143,13 +140,9 @@ impl Chunks {
 }
 
 impl Cutting {
-    fn open(part: &Part, hasher: Option<blake3::Hasher>, past: bool) -> Result<Cutting> {
+    fn open(part: &Part, hasher: Option<blake3::Hasher>) -> Result<Cutting> {
         let failed = |e: io::Error| unreadable(&part.path, &e);
-        let file: Box<dyn Read + Send> = match past.then(|| PastReader::open(&part.path)).flatten()
-        {
-            Some(past) => Box::new(past),
-            None => Box::new(File::open(&part.path).map_err(failed)?),
-        };
+        let file = Box::new(File::open(&part.path).map_err(failed)?);
         let raw = std::sync::Arc::new(std::sync::Mutex::new(Raw { bytes: 0, hasher }));
         let reader = text_of(part, Watch { file, raw: raw.clone() }).map_err(failed)?;
         let carry = Vec::new();

@@ -21,11 +21,12 @@ use incrowd_core::{Error, Result, Silent};
 use crate::database::{self, Relation, is_database};
 use crate::file_id::{self, FileId};
 use crate::record_values::ExaminedColumns;
+use crate::remote::Remote;
 
 pub use batches::Batches;
 pub use encoding::Encoding;
 pub use table_format::check_table_format;
-pub(crate) use work::{CodedCells, Place, Records, Trouble, WholeCells, Worker};
+pub(crate) use work::{CodedCells, Place, Records, Scan, Trouble, WholeCells, Worker, too_large};
 
 /// A file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,11 +159,24 @@ pub(crate) struct Column {
     pub(crate) sql: Option<&'static str>,
 }
 
+/// What holds the records of a part of a table.
+#[derive(Clone, Debug)]
+enum TableKind {
+    /// A file of delimited text.
+    Text(Compression),
+    /// A Parquet or Arrow file, or a table in memory.
+    Typed(arrow::TypedFile),
+    /// A relation of a database, which sends text.
+    Database(Arc<Relation>),
+    /// A table of a system that counts its records itself. They cannot be read here.
+    Remote(Arc<dyn Remote>),
+}
+
 /// One file, one relation of a database, or one table in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     path: PathBuf,
-    format: Format,
+    kind: TableKind,
     bytes: u64,
     delimiter: u8,
     encoding: Encoding,
@@ -172,20 +186,56 @@ pub(crate) struct Part {
     positions: Vec<usize>,
     /// Number of columns in the file.
     width: usize,
-    /// Metadata of a typed file.
-    typed: Option<arrow::TypedFile>,
     /// Whether the first line is certainly a header. A typed file always has names. The first line
     /// of a text file may be a record.
     named: bool,
     /// Columns from the names of the directories. They follow the columns of the file.
     constants: Vec<directory::Constant>,
-    /// The relation, if this part is read from a database.
-    database: Option<Arc<Relation>>,
 }
 
 impl Part {
-    fn in_memory(&self) -> bool {
-        self.typed.as_ref().is_some_and(|typed| typed.in_memory().is_some())
+    fn new(path: &Path, kind: TableKind, bytes: u64) -> Part {
+        Part {
+            path: path.to_owned(),
+            kind,
+            bytes,
+            delimiter: b',',
+            encoding: Encoding::Utf8,
+            decimal: None,
+            positions: Vec::new(),
+            width: 0,
+            named: true,
+            constants: Vec::new(),
+        }
+    }
+
+    /// Sets the number of columns, all of which belong to the table.
+    fn with_columns(self, width: usize) -> Part {
+        Part { positions: (0..width).collect(), width, ..self }
+    }
+
+    /// The metadata of a typed file, or the batches in memory.
+    fn typed(&self) -> Option<&arrow::TypedFile> {
+        match &self.kind {
+            TableKind::Typed(typed) => Some(typed),
+            _ => None,
+        }
+    }
+
+    fn relation(&self) -> Option<&Arc<Relation>> {
+        match &self.kind {
+            TableKind::Database(relation) => Some(relation),
+            _ => None,
+        }
+    }
+
+    /// Whether the part is a file.
+    fn is_file(&self) -> bool {
+        match &self.kind {
+            TableKind::Text(_) | TableKind::Database(_) => true,
+            TableKind::Typed(typed) => typed.in_memory().is_none(),
+            TableKind::Remote(_) => false,
+        }
     }
 }
 
@@ -208,8 +258,6 @@ pub struct Source {
     /// Whether the memory limit is lifted. It is for tables passed in memory and for files that
     /// this program wrote.
     is_trusted: bool,
-    /// Whether to read the files past the page cache of the operating system.
-    past: bool,
 }
 
 impl Source {
@@ -260,14 +308,10 @@ impl Source {
             parts.push(part);
         }
         let names = columns.iter().map(|c| c.name.clone()).collect();
-        Ok(Source { parts, names, columns, digest: options.digest, is_trusted: false, past: false })
+        Ok(Source { parts, names, columns, digest: options.digest, is_trusted: false })
     }
 
     /// Reads text past the page cache of the operating system where that is supported.
-    pub(crate) fn past_the_cache(self) -> Source {
-        Source { past: true, ..self }
-    }
-
     /// Lifts the memory limit, because this program wrote the files.
     pub(crate) fn of_our_own(self) -> Source {
         Source { is_trusted: true, ..self }
@@ -283,43 +327,20 @@ impl Source {
         let name = Path::new(batches.name());
         let columns = arrow::columns(&batches.schema());
         check_names(name, &columns)?;
-        let part = Part {
-            path: name.to_owned(),
-            format: Format::Arrow,
-            bytes: batches.bytes(),
-            delimiter: b',',
-            encoding: Encoding::Utf8,
-            decimal: None,
-            positions: (0..columns.len()).collect(),
-            width: columns.len(),
-            typed: Some(arrow::TypedFile::Batches(batches.clone())),
-            named: true,
-            constants: Vec::new(),
-            database: None,
+        let kind = match batches.held_by() {
+            Some(remote) => TableKind::Remote(remote.clone()),
+            None => TableKind::Typed(arrow::TypedFile::Batches(batches.clone())),
         };
+        let part = Part::new(name, kind, batches.bytes()).with_columns(columns.len());
         Ok(Source::of_part(part, columns, false))
     }
 
     /// Opens an Arrow file whose bytes are in memory.
     pub(crate) fn of_bytes(name: &str, bytes: &arrow_buffer::Buffer) -> Result<Source> {
-        let mut part = Part {
-            path: PathBuf::from(name),
-            format: Format::Arrow,
-            bytes: bytes.len() as u64,
-            delimiter: b',',
-            encoding: Encoding::Utf8,
-            decimal: None,
-            positions: Vec::new(),
-            width: 0,
-            typed: None,
-            named: true,
-            constants: Vec::new(),
-            database: None,
-        };
-        let (typed, columns) = arrow::open_bytes(&part, bytes)?;
-        (part.typed, part.width) = (Some(typed), columns.len());
-        part.positions = (0..columns.len()).collect();
-        Ok(Source::of_part(part, columns, true))
+        let (typed, columns) = arrow::open_bytes(name, bytes)?;
+        let kind = TableKind::Typed(typed);
+        let part = Part::new(Path::new(name), kind, bytes.len() as u64);
+        Ok(Source::of_part(part.with_columns(columns.len()), columns, true))
     }
 
     /// Opens a relation of a database with the given column names. It is read as text, and a digest
@@ -339,36 +360,35 @@ impl Source {
     /// full read.
     pub(crate) fn relation(&self) -> Option<&Relation> {
         match self.parts.as_slice() {
-            [part] if !self.digest => part.database.as_deref(),
+            [part] if !self.digest => part.relation().map(Arc::as_ref),
             _ => None,
         }
     }
 
     /// Identifiers of the database tables in the source. Equal tables have equal identifiers.
     pub(crate) fn identities(&self) -> Vec<String> {
-        let relations = self.parts.iter().filter_map(|part| part.database.as_ref());
+        let relations = self.parts.iter().filter_map(Part::relation);
         relations.flat_map(|relation| relation.identities().to_vec()).collect()
     }
 
     /// Decodes the batches of an Arrow file whose bytes are in memory.
     pub(crate) fn batches_in(name: &str, bytes: &arrow_buffer::Buffer) -> Result<Batches> {
         let source = Source::of_bytes(name, bytes)?;
-        match source.parts.into_iter().next().and_then(|part| part.typed) {
-            Some(arrow::TypedFile::Bytes { batches, .. }) => Ok(batches),
+        match source.parts.into_iter().next().map(|part| part.kind) {
+            Some(TableKind::Typed(arrow::TypedFile::Bytes { batches, .. })) => Ok(batches),
             _ => Err(Error::bug("a table in memory has no batches")),
         }
     }
 
     fn of_part(part: Part, columns: Vec<Column>, digest: bool) -> Source {
         let names = columns.iter().map(|c| c.name.clone()).collect();
-        let (is_trusted, past) = (true, false);
-        Source { parts: vec![part], names, columns, digest, is_trusted, past }
+        Source { parts: vec![part], names, columns, digest, is_trusted: true }
     }
 
     /// The system that stores the table, if it is a remote one.
     pub(crate) fn remote(&self) -> Option<&Arc<dyn crate::remote::Remote>> {
         match self.parts.as_slice() {
-            [Part { typed: Some(arrow::TypedFile::Batches(batches)), .. }] => batches.held_by(),
+            [Part { kind: TableKind::Remote(remote), .. }] => Some(remote),
             _ => None,
         }
     }
@@ -384,7 +404,7 @@ impl Source {
 
     /// The files, after expansion of patterns. Empty for a table in memory.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.parts.iter().filter(|part| !part.in_memory()).map(|part| part.path.as_path())
+        self.parts.iter().filter(|part| part.is_file()).map(|part| part.path.as_path())
     }
 
     /// Memory limit in bytes for the records of a scan, as estimated by [`Worker::memory`]. The
@@ -403,8 +423,7 @@ impl Source {
     /// text and for databases.
     pub(crate) fn is_plain(&self) -> bool {
         let is_plain = |part: &Part| {
-            part.database.is_some()
-                || part.typed.is_none() && part.format == Format::Csv(Compression::Plain)
+            matches!(part.kind, TableKind::Database(_) | TableKind::Text(Compression::Plain))
         };
         self.parts.iter().all(is_plain)
     }
@@ -429,7 +448,7 @@ impl Source {
     pub fn delimiter(&self) -> Option<u8> {
         self.parts
             .iter()
-            .find(|part| matches!(part.format, Format::Csv(_)))
+            .find(|part| matches!(part.kind, TableKind::Text(_) | TableKind::Database(_)))
             .map(|part| part.delimiter)
     }
 
@@ -472,20 +491,9 @@ impl Source {
 
 /// Creates a part for a relation of a database.
 fn database_part(name: &Path, relation: Arc<Relation>, width: usize) -> Part {
-    Part {
-        path: name.to_owned(),
-        format: Format::Csv(Compression::Plain),
-        bytes: relation.bytes(),
-        delimiter: b',',
-        encoding: Encoding::Utf8,
-        decimal: Some(DecimalMark::Point),
-        positions: (0..width).collect(),
-        width,
-        typed: None,
-        named: true,
-        constants: Vec::new(),
-        database: Some(relation),
-    }
+    let bytes = relation.bytes();
+    let part = Part::new(name, TableKind::Database(relation), bytes).with_columns(width);
+    Part { decimal: Some(DecimalMark::Point), ..part }
 }
 
 fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
@@ -521,43 +529,26 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         }
         return Ok((Part { path: path.to_owned(), bytes, ..part }, columns));
     }
-    let mut part = Part {
-        path: path.to_owned(),
-        format,
-        bytes,
-        delimiter: b',',
-        encoding: options.encoding.unwrap_or_default(),
-        decimal: None,
-        positions: Vec::new(),
-        width: 0,
-        typed: None,
-        named: true,
-        constants: Vec::new(),
-        database: None,
+    if let Format::Parquet | Format::Arrow = format {
+        let (typed, columns) = arrow::open(path, format)?;
+        let part = Part::new(path, TableKind::Typed(typed), bytes);
+        return Ok((part.with_columns(columns.len()), columns));
+    }
+    let compression = match format {
+        Format::Csv(compression) => compression,
+        Format::Parquet | Format::Arrow => Compression::Plain,
     };
-    let columns = match format {
-        Format::Csv(_) => {
-            if options.encoding.is_none() {
-                part.encoding = sniff::encoding(&part)?;
-            }
-            let header = sniff::header(&part, options.delimiter)?;
-            (part.delimiter, part.named) = (header.delimiter, header.sure);
-            part.decimal = Some(options.decimal.unwrap_or(header.decimal));
-            header
-                .names
-                .into_iter()
-                .map(|name| Column { name, data_type: None, sql: None })
-                .collect()
-        }
-        Format::Parquet | Format::Arrow => {
-            let (typed, columns) = arrow::open(&part)?;
-            part.typed = Some(typed);
-            columns
-        }
+    let mut part = Part::new(path, TableKind::Text(compression), bytes);
+    part.encoding = match options.encoding {
+        Some(encoding) => encoding,
+        None => sniff::encoding(&part)?,
     };
-    part.width = columns.len();
-    part.positions = (0..columns.len()).collect();
-    Ok((part, columns))
+    let header = sniff::header(&part, options.delimiter)?;
+    (part.delimiter, part.named) = (header.delimiter, header.sure);
+    part.decimal = Some(options.decimal.unwrap_or(header.decimal));
+    let column = |name| Column { name, data_type: None, sql: None };
+    let columns: Vec<Column> = header.names.into_iter().map(column).collect();
+    Ok((part.with_columns(columns.len()), columns))
 }
 
 /// Maximum number of columns of a table. A column needs a few hundred bytes per thread, while one

@@ -15,7 +15,7 @@ use crate::database::Sending;
 use super::chunks::{Chunk, Chunks};
 use super::directory::{Partitioned, Slot};
 use super::scan::Fields;
-use super::{Format, Part, Source, arrow, unreadable};
+use super::{Part, Source, TableKind, arrow, unreadable};
 use crate::intern::Short;
 
 /// A batch of records of any format.
@@ -105,13 +105,19 @@ impl MemoryUse<'_> {
         if before.saturating_add(more) <= self.allowance {
             return Ok(());
         }
-        Err(Stop::Error(
-            Error::input("the table has more records and distinct values than a file of its size should unpack to").help(
-                "if you trust the file, unpack it or convert it to CSV: the limit is for compressed and typed files. \
-                 Fewer columns take less too",
-            ),
-        ))
+        Err(Stop::Error(too_large()))
     }
+}
+
+/// Reports a compressed or typed file that needs much more memory than files of its size do.
+pub(crate) fn too_large() -> Error {
+    Error::input(
+        "the table has more records and distinct values than a file of its size should unpack to",
+    )
+    .help(
+        "if you trust the file, unpack it or convert it to CSV: the limit is for compressed and typed files. \
+         Fewer columns take less too",
+    )
 }
 
 /// Position of a batch: the unit of work, and the number of records of that unit before the batch.
@@ -184,13 +190,12 @@ impl Queue<'_> {
     /// Returns the next unit. `room` is the buffer of an earlier chunk and is reused.
     fn next(&mut self, mut room: Vec<u8>) -> Result<Option<(u64, usize, Unit)>> {
         while let Some(part) = self.source.parts.get(self.part) {
-            let unit = match part.format {
-                Format::Csv(_) => {
+            let unit = match &part.kind {
+                TableKind::Text(_) | TableKind::Database(_) => {
                     if self.chunks.is_none() {
                         self.chunks = Some(Chunks::open(
                             part,
                             self.hasher.clone(),
-                            self.source.past,
                             self.wanted,
                             self.sending,
                         )?);
@@ -202,16 +207,16 @@ impl Queue<'_> {
                     }
                     chunk.map(Unit::Chunk)
                 }
-                Format::Parquet | Format::Arrow => {
+                TableKind::Typed(typed) => {
                     if self.within == 0
                         && let Some(hasher) = &mut self.hasher
                     {
                         hash(part, hasher, &AtomicBool::new(false))?;
                     }
-                    let sections = part.typed.as_ref().map_or(0, arrow::TypedFile::sections);
                     self.within += 1;
-                    (self.within <= sections).then_some(Unit::Section(self.within - 1))
+                    (self.within <= typed.sections()).then_some(Unit::Section(self.within - 1))
                 }
+                TableKind::Remote(_) => None,
             };
             if let Some(unit) = unit {
                 self.next += 1;
@@ -231,7 +236,7 @@ const HASHED: usize = 4 << 20;
 /// stops.
 fn hash(part: &Part, hasher: &mut blake3::Hasher, stop: &AtomicBool) -> Result<()> {
     let stopped = || stop.load(Ordering::Relaxed);
-    if let Some(bytes) = part.typed.as_ref().and_then(arrow::TypedFile::in_memory) {
+    if let Some(bytes) = part.typed().and_then(arrow::TypedFile::in_memory) {
         for own in bytes.chunks(HASHED).take_while(|_| !stopped()) {
             hasher.update(own);
         }
@@ -270,7 +275,7 @@ impl Source {
         }
         // Text is hashed while it is read. Typed files are not read sequentially, so a separate
         // thread hashes them.
-        let beside = self.digest && self.parts.iter().all(|part| part.typed.is_some());
+        let beside = self.digest && self.parts.iter().all(|part| part.typed().is_some());
         let hasher = (self.digest && !beside).then(blake3::Hasher::new);
         // A digest covers all columns, so all of them are requested.
         let sent = (!self.digest).then_some(wanted);
@@ -401,7 +406,7 @@ impl Source {
         match unit {
             Unit::Chunk(chunk) => {
                 let at = Place { unit: number, before: 0 };
-                let batch = match &part.database {
+                let batch = match part.relation() {
                     // The database sent only the wanted columns. A null differs from an empty text.
                     Some(_) if !self.digest => {
                         let counts = usize::from(sending == Sending::Groups);
@@ -434,7 +439,7 @@ impl Source {
                     visit(worker, at, &batch, &slots, memory)?;
                     before += batch.len() as u64;
                 }
-                let sections = part.typed.as_ref().map_or(1, arrow::TypedFile::sections).max(1);
+                let sections = part.typed().map_or(1, arrow::TypedFile::sections).max(1);
                 progress.advance(part.bytes / sections as u64);
                 Ok(before)
             }

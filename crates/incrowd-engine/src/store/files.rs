@@ -141,8 +141,7 @@ pub(crate) fn open_pending(pending: &Pending, dialect: Dialect) -> Result<Source
         digest: true,
         encoding: Some(Encoding::Utf8),
     };
-    let source = Source::open(&[pending.path().to_owned()], &options)?.of_our_own();
-    Ok(if pending.went_past() { source.past_the_cache() } else { source })
+    Ok(Source::open(&[pending.path().to_owned()], &options)?.of_our_own())
 }
 
 impl Store for FileStore {
@@ -196,12 +195,7 @@ impl Store for FileStore {
         let pending = self.table(table)?;
         let target = pending.target().to_owned();
         let format = Format::of_path(&target)?;
-        // Text is read back sequentially, so it bypasses the page cache. Typed files are read with
-        // random access, so they stay in the page cache.
-        let writer = Box::new(match format {
-            Format::Csv(_) => pending.large_writer()?,
-            Format::Parquet | Format::Arrow => pending.writer()?,
-        });
+        let writer = Box::new(pending.writer()?);
         Ok(Staging {
             writer,
             format,

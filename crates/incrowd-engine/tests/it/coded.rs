@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use incrowd_core::{Code, ColumnSpec, Dataset, Partition, Plan, RowId, Silent, Span};
 use incrowd_engine::{
-    Batches, Content, Embedded, Engine, ExaminedColumns, Order, Output, Places, Source,
+    Batches, Content, Embedded, Engine, ExaminedColumns, FoldSpec, Order, Output, Places, Source,
 };
 use proptest::prelude::*;
 
@@ -151,4 +151,41 @@ fn texts_are_numbered_in_as_few_bytes_as_they_need() {
         read.sort_unstable();
         assert!(read.into_iter().eq(0..ages as u32), "{ages}");
     }
+}
+
+/// A small file can give many records one long label. Its release must not have a copy of the label
+/// for each of them.
+#[test]
+fn a_long_text_that_is_passed_through_is_stored_once() {
+    let records = 20_000;
+    let label = "x".repeat(30_000);
+    let field = |name: &str, form: DataType| Field::new(name, form, true);
+    let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+    let schema = Arc::new(Schema::new(vec![field("age", DataType::Utf8), field("note", coded)]));
+    let ages: StringArray = (0..records).map(|n| Some((n % 5).to_string())).collect();
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![label.as_str()]));
+    let keys = arrow_array::Int32Array::from(vec![0; records]);
+    let notes = arrow_array::DictionaryArray::new(keys, texts);
+    let columns: Vec<ArrayRef> = vec![Arc::new(ages), Arc::new(notes)];
+    let batch = RecordBatch::try_new(schema.clone(), columns).unwrap();
+    let table = Batches::new("people", schema, vec![batch]).unwrap();
+    let (mut engine, store) = Embedded::in_memory(&table).unwrap();
+    let (tables, manifest) = (vec!["release.arrow".into()], "release.json".into());
+    engine.begin(&Places { tables, manifest, ..Places::default() }).unwrap();
+    let asked = FoldSpec { passthrough: vec!["note".into()], ..spec(&["age"], &[], false) };
+    let folded = engine.fold(&asked, &Silent).unwrap();
+    let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[], "?").unwrap();
+    let mut partition = Partition::new(1, data.rows());
+    let rows = (0..data.rows() as u32).map(RowId);
+    partition.add(&[Span { lo: Code(0), hi: Code(4) }], rows).unwrap();
+    let columns =
+        vec![("age".to_owned(), Content::Quasi(0)), ("note".to_owned(), Content::Passthrough)];
+    let output = Output { columns, order: Order::Shuffled, ..Output::default() };
+    engine.stage(0, &Plan::new(&data, &partition), &output, &Silent).unwrap();
+    engine.read_back(0, &["age".to_owned()], ExaminedColumns::default(), &Silent).unwrap();
+    engine.publish(b"{}").unwrap();
+    let (tables, _) = store.released().unwrap();
+    assert!(tables[0].bytes().len() < 2_000_000, "{}", tables[0].bytes().len());
+    let (_, batches) = tables[0].batches().unwrap();
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), records);
 }

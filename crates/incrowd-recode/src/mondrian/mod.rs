@@ -13,7 +13,6 @@
 //! single populated child happens at once and does not take a turn, which gives the same parts. A
 //! relaxed cut may separate rows of equal value, but never the records of one distinct row.
 
-mod by_records;
 mod children;
 mod cut;
 mod cuts;
@@ -23,8 +22,6 @@ mod part;
 mod runs;
 mod space;
 mod summary;
-mod tables;
-mod words;
 
 use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::partition::Groups;

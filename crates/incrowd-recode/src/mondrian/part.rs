@@ -13,7 +13,7 @@ use crate::join::JoinRules;
 use crate::{exceeds_counting, fewest_persons, fewest_records};
 
 /// Parts with fewer rows are divided by one thread.
-pub(super) const PARALLEL_ROWS: usize = if cfg!(test) { 20 } else { 4096 };
+const PARALLEL_ROWS: usize = if cfg!(test) { 20 } else { 4096 };
 
 /// Parts that cannot be divided any more, in the order of the tree.
 #[derive(Debug, Default)]

@@ -4,13 +4,9 @@ use incrowd_core::model::BoundModel;
 use incrowd_core::{Code, Condensed, Dataset, Partition, Progress, Result, RowId, Span};
 use rayon::prelude::*;
 
-use super::by_records::RecordSplitter;
 use super::part::{Leaves, Splitter};
 use super::space::{self, Unit, WorkingRows};
-use super::tables::Line;
-use super::words::Words;
 use super::{Cut, Mondrian, collect};
-use crate::fewest_records;
 
 /// In larger tables the runs are sequential, each on all threads, because every run needs memory
 /// for two copies of the rows.
@@ -135,10 +131,6 @@ pub(crate) struct Runs<'a> {
 
 #[derive(Debug)]
 enum Rows {
-    /// Only counts matter, and up to eight codes fit into four words.
-    Short(Words<8, 8>),
-    /// Only counts matter, and up to sixteen codes fit into eight words.
-    Long(Words<12, 16>),
     Narrow(WorkingRows<u16>),
     Wide(WorkingRows<u32>),
 }
@@ -155,17 +147,6 @@ impl<'a> Runs<'a> {
         // If only records are counted, rows that differ only in sensitive values are merged.
         let counted =
             !sensitive && !sorted && data.persons().is_none() && !data.has_sampling_weights();
-        // A faster implementation serves models that depend only on the number of records, if
-        // nothing may be suppressed.
-        let by_records = counted && models.iter().all(|model| model.least_records().is_some());
-        if by_records && suppressible == 0 && data.population().is_none() && space::is_narrow(data)
-        {
-            let rows =
-                Words::load(data).map(Rows::Short).or_else(|| Words::load(data).map(Rows::Long));
-            if let Some(rows) = rows {
-                return Runs { data, models, mondrian, suppressible, rows };
-            }
-        }
         let rows = match (space::is_narrow(data), counted) {
             (true, true) => Rows::Narrow(WorkingRows::counted(data)),
             (true, false) => Rows::Narrow(WorkingRows::load(data, None, sensitive, sorted)),
@@ -182,8 +163,6 @@ impl<'a> Runs<'a> {
         }
         progress.step("dividing", Some(self.data.rows() as u64));
         match std::mem::replace(&mut self.rows, Rows::Narrow(WorkingRows::default())) {
-            Rows::Short(mut words) => self.divide_words(&mut words, choice, progress),
-            Rows::Long(mut words) => self.divide_words(&mut words, choice, progress),
             Rows::Narrow(space) => self.divide_rows(space.with_spare(), choice, 0, progress),
             Rows::Wide(space) => self.divide_rows(space.with_spare(), choice, 0, progress),
         }
@@ -232,8 +211,6 @@ impl<'a> Runs<'a> {
 
     fn divide(&self, choice: &Choice, suppressible: u64, progress: &dyn Progress) -> RunOutcome {
         match &self.rows {
-            Rows::Short(words) => self.divide_words(&mut words.clone(), choice, progress),
-            Rows::Long(words) => self.divide_words(&mut words.clone(), choice, progress),
             Rows::Narrow(space) => self.divide_rows(space.copy(), choice, suppressible, progress),
             Rows::Wide(space) => self.divide_rows(space.copy(), choice, suppressible, progress),
         }
@@ -251,27 +228,6 @@ impl<'a> Runs<'a> {
             Splitter::new(data, self.models, self.mondrian, choice, layout, progress);
         splitter.alike = space.alike.clone();
         self.outcome(splitter.run(&mut space, suppressible))
-    }
-
-    /// Divides rows if only the number of records matters and nothing is suppressed.
-    fn divide_words<const S: usize, const L: usize>(
-        &self,
-        words: &mut Words<S, L>,
-        choice: &Choice,
-        progress: &dyn Progress,
-    ) -> RunOutcome {
-        let mut rows = std::mem::take(&mut words.rows);
-        let mut spare = vec![[0; S]; rows.len()];
-        let (lines, least) = (Line::all(self.data), fewest_records(self.models));
-        let splitter = RecordSplitter {
-            lines: &lines,
-            words,
-            mondrian: self.mondrian,
-            choice,
-            least,
-            progress,
-        };
-        self.outcome(splitter.run(&mut rows, &mut spare))
     }
 
     fn outcome(&self, leaves: Vec<Leaves>) -> RunOutcome {
@@ -292,91 +248,16 @@ impl<'a> Runs<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Undersized;
     use super::*;
-    use incrowd_core::hierarchy::nested;
     use incrowd_core::model::Promise;
-    use incrowd_core::{
-        ColumnSpec, Folded, GroupId, HierarchySpec, Kind, Labels, SensitiveSpec, Silent, Value,
-    };
+    use incrowd_core::{ColumnSpec, Folded, SensitiveSpec, Silent, Value};
     use proptest::prelude::*;
 
     proptest! {
-        /// The implementation for record counts gives the same parts as the general one, for
-        /// domains of all kinds, ties, pools, and few or many columns and values.
+        /// Rows that differ only in sensitive values may be merged before the division, and codes
+        /// may take two or four bytes.
         #[test]
-        fn counting_records_only_gives_the_same_parts(
-            table in prop::collection::vec(prop::collection::vec(0u8..7, 12), 1..200),
-            more in prop::collection::vec(0u16..900, 200),
-            width in 1usize..12,
-            k in 1i64..6,
-            block in any::<bool>(),
-            rule in 0usize..3,
-        ) {
-            let tree = "A = [\"0\", \"1\"]\n\
-                        B = { C = [\"2\", \"3\"], D = [\"4\"] }\n\
-                        E = [\"5\", \"6\"]";
-            let tree = HierarchySpec::Nested(nested::Tree::parse("tree", tree).unwrap());
-            let important = ColumnSpec { weight: Some(0.7), ..ColumnSpec::default() };
-            let kinds = [
-                ColumnSpec { hierarchy: Some(tree.clone()), ..important },
-                ColumnSpec::default(),
-                ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() },
-                ColumnSpec { kind: Some(Kind::Text), labels: Labels::Set, ..ColumnSpec::default() },
-                ColumnSpec { hierarchy: Some(tree), min_level: Some(1), ..ColumnSpec::default() },
-            ];
-            // One column has many values, one has missing ones.
-            let text = |at: usize, value: u8, more: u16| match at {
-                1 => more.to_string(),
-                _ => value.to_string(),
-            };
-            let text_row = |(row, &more): (&Vec<u8>, &u16)| -> Vec<String> {
-                row[..width].iter().enumerate().map(|(at, &value)| text(at, value, more)).collect()
-            };
-            let texts: Vec<Vec<String>> = table.iter().zip(&more).map(text_row).collect();
-            let cell = |(at, text)| (at != 6 || text != "3").then_some(text);
-            let records = texts
-                .iter()
-                .map(|row| row.iter().map(String::as_str).enumerate().map(cell).collect());
-            let names: Vec<String> = (0..width).map(|n| format!("c{n}")).collect();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let folded = Folded::from_records(&names, records, false);
-            let specs: Vec<&ColumnSpec> = (0..width).map(|at| &kinds[at % kinds.len()]).collect();
-            let data = Dataset::encode(folded, &specs, &[], "?").unwrap();
-            prop_assume!(data.rows() > 0);
-            let given = [("k".to_owned(), Value::Integer(k))];
-            let promise = Promise::new("k-anonymity", given).unwrap();
-            let models = [promise.model.bind(&data).unwrap()];
-            let undersized = if block { Undersized::Block } else { Undersized::Pool };
-            let mondrian = Mondrian { undersized, ..Mondrian::default() };
-            let choice = match rule {
-                0 => Choice::Widest(vec![1.0; width]),
-                1 => Choice::RoundRobin,
-                _ => Choice::Order((0..width).rev().collect()),
-            };
-            let of_words = Runs::new(&data, &models, &mondrian, 0);
-            let is_expected =
-                matches!((&of_words.rows, width), (Rows::Short(_), ..=8) | (Rows::Long(_), 9..));
-            prop_assert!(is_expected);
-            let any = Runs {
-                rows: Rows::Narrow(WorkingRows::load(&data, None, false, false)),
-                ..Runs::new(&data, &models, &mondrian, 0)
-            };
-            let [one, other] = [of_words.one(&choice, &Silent), any.one(&choice, &Silent)];
-            prop_assert_eq!((one.cost, one.lower_bound), (other.cost, other.lower_bound));
-            let [one, other] = [one, other].map(|outcome| outcome.partition(&data).unwrap());
-            prop_assert_eq!(one.groups(), other.groups());
-            for row in 0..data.rows() {
-                prop_assert_eq!(one.group(row), other.group(row));
-            }
-            for group in (0..one.groups() as u32).map(GroupId) {
-                prop_assert_eq!(one.spans(group), other.spans(group));
-            }
-        }
-
-        /// Rows that differ only in sensitive values may be merged before the division.
-        #[test]
-        fn merged_rows_give_the_same_parts(
+        fn merged_rows_and_wide_codes_give_the_same_parts(
             table in prop::collection::vec((0u8..5, 0u8..5, 0u8..4), 4..150),
             k in 1i64..6,
             suppressible in prop_oneof![Just(0u64), 1u64..9],
@@ -393,24 +274,27 @@ mod tests {
             let models = [promise.model.bind(&data).unwrap()];
             let mondrian = Mondrian::default();
             let merged = Runs::new(&data, &models, &mondrian, suppressible);
-            let (whole, few) = (data.rows(), |rows: &Rows| match rows {
-                Rows::Short(words) => words.rows.len(),
-                Rows::Narrow(space) => space.rows.len() / space.layout.stride,
-                _ => usize::MAX,
-            });
-            prop_assert!(few(&merged.rows) <= whole);
-            let single = WorkingRows::<u16>::load(&data, None, false, false);
-            let single = Runs {
-                rows: Rows::Narrow(single),
-                ..Runs::new(&data, &models, &mondrian, suppressible)
-            };
-            let [one, other] = [merged, single].map(|runs| runs.one(&Choice::RoundRobin, &Silent));
-            prop_assert_eq!(one.cost, other.cost);
-            let [one, other] = [one, other].map(|outcome| outcome.partition(&data).unwrap());
-            for row in 0..data.rows() {
-                prop_assert_eq!(one.group(row), other.group(row));
+            let is_expected = matches!(
+                &merged.rows,
+                Rows::Narrow(space) if space.rows.len() / space.layout.stride <= data.rows()
+            );
+            prop_assert!(is_expected);
+            let merged = merged.one(&Choice::RoundRobin, &Silent);
+            let groups = merged.partition(&data).unwrap();
+            let others = [
+                Rows::Narrow(WorkingRows::load(&data, None, false, false)),
+                Rows::Wide(WorkingRows::counted(&data)),
+            ];
+            for rows in others {
+                let other = Runs { rows, ..Runs::new(&data, &models, &mondrian, suppressible) };
+                let other = other.one(&Choice::RoundRobin, &Silent);
+                prop_assert_eq!(merged.cost, other.cost);
+                let other = other.partition(&data).unwrap();
+                for row in 0..data.rows() {
+                    prop_assert_eq!(groups.group(row), other.group(row));
+                }
+                prop_assert_eq!(groups.groups(), other.groups());
             }
-            prop_assert_eq!(one.groups(), other.groups());
         }
     }
 }

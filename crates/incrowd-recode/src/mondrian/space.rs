@@ -114,7 +114,7 @@ pub(super) struct Alike(Arc<Vec<u64>>);
 
 impl Alike {
     /// Compares all rows. The result is empty if merging would save little.
-    pub(super) fn of(data: &Dataset) -> Alike {
+    fn of(data: &Dataset) -> Alike {
         let is_alike = |row: usize| row > 0 && data.quasi_codes(row) == data.quasi_codes(row - 1);
         let bits = |word: usize| {
             let rows = 64 * word..data.rows().min(64 * (word + 1));
@@ -127,15 +127,8 @@ impl Alike {
     }
 
     #[inline]
-    pub(super) fn has(&self, row: usize) -> bool {
+    fn has(&self, row: usize) -> bool {
         self.0.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
-    }
-
-    /// Returns the number of these rows that are not merged with the row before. `rows.start` must
-    /// be a multiple of 64.
-    pub(super) fn apart(&self, rows: Range<usize>) -> usize {
-        let bits = self.0.iter().take(rows.end.div_ceil(64)).skip(rows.start / 64);
-        rows.len() - bits.map(|bits| bits.count_ones() as usize).sum::<usize>()
     }
 
     /// Returns a row and the rows after it that are merged with it.

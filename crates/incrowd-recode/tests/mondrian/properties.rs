@@ -45,7 +45,7 @@ fn mondrian() -> impl Strategy<Value = Mondrian> {
     })
 }
 
-/// A model of the sensitive values, which requires the general implementation of the algorithm.
+/// A model that depends on the sensitive values.
 #[derive(Debug)]
 struct TwoDiseases;
 

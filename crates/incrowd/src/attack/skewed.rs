@@ -74,5 +74,5 @@ fn shape(case: &Case, original: &Input, on: &str, progress: &dyn Progress) -> Re
     let spec =
         case.reading.sensitive.iter().find(|(name, _)| name == on).map(|(_, spec)| spec.clone());
     let spec: SensitiveSpec = spec.unwrap_or_default();
-    Ok(counted(&folded, known.len(), &spec, &[]).1)
+    Ok(counted(&folded, known.len(), &spec, &case.reading.missing).1)
 }

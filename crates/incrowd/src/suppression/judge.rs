@@ -54,7 +54,7 @@ pub(crate) fn compare_with_original(
 ) -> Result<SuppressionReport> {
     let planned = planned(entry)?;
     let plain = SensitiveSpec { kind: spec.kind, format: spec.format, ..SensitiveSpec::default() };
-    let (values, counts) = counted(table.0, table.1, &plain, &[]);
+    let (values, counts) = counted(table.0, table.1, &plain, missing);
     let rule = planned.step.rule;
     let mut sorted = counts.clone();
     sorted.sort_unstable_by(|a, b| b.cmp(a));

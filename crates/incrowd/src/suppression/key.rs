@@ -49,7 +49,11 @@ const MOST_BYTES: u64 = 4096;
 /// Creates a key. The file appears completely or not at all.
 fn make(path: &Path) -> Result<Secret> {
     if let Some(directory) = path.parent().filter(|d| !d.as_os_str().is_empty()) {
-        std::fs::create_dir_all(directory).map_err(|e| {
+        let mut builder = std::fs::DirBuilder::new();
+        // A configuration directory that others can write is refused later.
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(directory).map_err(|e| {
             Error::resources(format!("cannot create the directory `{}`: {e}", directory.display()))
         })?;
     }

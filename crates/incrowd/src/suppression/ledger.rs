@@ -34,6 +34,10 @@ impl Ledger {
         let failed = |e: std::io::Error| {
             Error::resources(format!("the ledger `{}` cannot be used: {e}", path.display()))
         };
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            let why = format!("the ledger `{}` is a link or no regular file", path.display());
+            return Err(Error::resources(why).help("put the ledger itself there, not a link to it"));
+        }
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true);
         #[cfg(unix)]

@@ -123,7 +123,7 @@ impl std::fmt::Debug for SuppressionOutcome {
     }
 }
 
-/// Counts the values of a column. The texts `missing` are missing values.
+/// Counts the values of a column. The texts `missing` are missing values, in every spelling.
 pub(crate) fn counted(
     folded: &Folded,
     column: usize,
@@ -165,7 +165,7 @@ pub(crate) fn suppress(
     progress.step("suppressing records", None);
     let (position, spec) = sensitive(&job.schema, &planned.on)?;
     let column = job.schema.quasi().count() + position;
-    let (values, counts) = counted(&folded, column, spec, &[]);
+    let (values, counts) = counted(&folded, column, spec, &spec.missing);
     // Checked before a key is created in vain.
     planned.step.rule.feasible(&counts).map_err(|e| e.within("suppression"))?;
     let secret = keys.secret()?;

@@ -56,7 +56,7 @@ fn record() -> impl Strategy<Value = Record> {
         4 => (0..4u32, 0..8usize).prop_map(|(number, way)| written(number, way)),
         2 => prop::sample::select(vec!["flu", " flu", "flu\u{a0}", "unknown", "Flu"])
             .prop_map(str::to_owned),
-        1 => prop::sample::select(vec!["", "?", "NA"]).prop_map(str::to_owned),
+        1 => prop::sample::select(vec!["", "?", "NA", " ?", "NA\u{a0}"]).prop_map(str::to_owned),
     ];
     let person = (0..12u32, 0..8usize).prop_map(|(number, way)| written(number, way));
     (person, 0..6u32, disease).prop_map(|(person, age, disease)| Record { person, age, disease })

@@ -1,17 +1,20 @@
 //! The text of a journal, and how it is authenticated.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
-use std::io::Result;
+use std::io::{Error, ErrorKind, Result};
 use std::path::{Component, Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::super::secret::Secret;
 use super::super::{PARTIAL, directory, hidden};
-use super::{Note, OLD};
+use super::{ENDING, Note, OLD, exists};
 
-const FIRST_LINE: &str = "incrowd journal 2";
+pub(super) const FIRST_LINE: &str = "incrowd journal 3";
 /// The suffix of files to which lines may be added.
 const LEDGER: &str = ".ledger";
+/// The word for a file that replaces none.
+const NEW: &str = "new";
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Move {
@@ -19,7 +22,8 @@ pub(super) struct Move {
     pub(super) target: PathBuf,
     /// The second name of the file that is replaced.
     pub(super) old: PathBuf,
-    pub(super) replaces: bool,
+    /// The file that is replaced, if there is one.
+    pub(super) replaced: Option<Replaced>,
     pub(super) mode: u32,
     pub(super) new: Identity,
 }
@@ -37,6 +41,44 @@ impl Move {
             && is_hidden_name(&old, &begins, OLD)
             && self.mode & !0o777 == 0
     }
+
+    /// Whether the replaced file has its second name.
+    pub(super) fn has_old(&self) -> bool {
+        self.replaced.is_some_and(|replaced| replaced.is_at(&self.old))
+    }
+
+    /// Returns an error if another file has the second name of the replaced file. Such a file is
+    /// neither restored nor removed.
+    pub(super) fn check_old(&self) -> Result<()> {
+        if self.has_old() || !exists(&self.old) {
+            return Ok(());
+        }
+        let says = format!("`{}` is not the file that was replaced", self.old.display());
+        Err(Error::new(ErrorKind::InvalidData, says))
+    }
+
+    /// Returns an error if the target is neither the new nor the replaced file. Such a file is
+    /// neither replaced nor removed.
+    pub(super) fn check_target(&self) -> Result<()> {
+        let is_known = self.new.is_at(&self.target)
+            || self.replaced.is_some_and(|replaced| replaced.is_at(&self.target));
+        if is_known || !exists(&self.target) {
+            return Ok(());
+        }
+        let says =
+            format!("`{}` was changed while the release was published", self.target.display());
+        Err(Error::new(ErrorKind::InvalidData, says))
+    }
+}
+
+/// Whether a name has the form `.NAME.<16 hex>.ENDING`, for any NAME.
+pub(in crate::pending) fn is_hidden(name: &str, ending: &str) -> bool {
+    // The name ends with 16 digits, a dot and the ending. The rest is the prefix.
+    let before = name.len().saturating_sub(16 + 1 + ending.len());
+    name.starts_with('.')
+        && name.get(..before).is_some_and(|begins| {
+            begins.len() > 1 && begins.ends_with('.') && is_hidden_name(name, begins, ending)
+        })
 }
 
 /// Whether a name is `begins`, then 16 hexadecimal digits, a dot and `ending`.
@@ -64,6 +106,87 @@ impl Identity {
         std::fs::symlink_metadata(path)
             .is_ok_and(|found| found.is_file() && Identity::of(&found) == self)
     }
+}
+
+/// Recognises a replaced file under another name. File systems give the inode number of a removed
+/// file to a new file, so there is also a time. The device is left out: its number may change when
+/// the system restarts, and a file keeps its file system when it is renamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Replaced {
+    inode: u64,
+    version: Version,
+}
+
+/// Distinguishes a file from later files with the same inode number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Version {
+    /// The birth time in nanoseconds.
+    Born(u128),
+    /// The modification time in nanoseconds, and the length. For systems without birth times.
+    Modified(u128, u64),
+}
+
+impl Replaced {
+    /// The file at a path. `None` if there is none. It is an error if it is not a regular file.
+    pub(super) fn at(path: &Path) -> Result<Option<Replaced>> {
+        match std::fs::symlink_metadata(path) {
+            Ok(found) if found.is_file() => Ok(Some(Replaced::of(&found))),
+            Ok(_) => Err(Error::new(ErrorKind::InvalidInput, "it is not a file")),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn of(metadata: &Metadata) -> Replaced {
+        let version = match birth(metadata) {
+            // Windows gives a new file the birth time of the file that had its name before.
+            Some(born) if cfg!(unix) => Version::Born(born),
+            _ => Version::Modified(
+                metadata.modified().ok().and_then(nanoseconds).unwrap_or(0),
+                metadata.len(),
+            ),
+        };
+        Replaced { inode: inode(metadata), version }
+    }
+
+    fn is_at(self, path: &Path) -> bool {
+        matches!(Replaced::at(path), Ok(Some(found)) if found == self)
+    }
+
+    /// Encodes the file as one word.
+    fn word(self) -> String {
+        let inode = self.inode;
+        match self.version {
+            Version::Born(time) => format!("{inode}:born:{time}"),
+            Version::Modified(time, bytes) => format!("{inode}:modified:{time}:{bytes}"),
+        }
+    }
+
+    fn parse(word: &str) -> Option<Replaced> {
+        let (inode, version) = match word.split(':').collect::<Vec<_>>()[..] {
+            [inode, "born", time] => (inode, Version::Born(time.parse().ok()?)),
+            [inode, "modified", time, bytes] => {
+                (inode, Version::Modified(time.parse().ok()?, bytes.parse().ok()?))
+            }
+            _ => return None,
+        };
+        Some(Replaced { inode: inode.parse().ok()?, version })
+    }
+}
+
+/// The time since the epoch. `None` for an earlier time.
+fn nanoseconds(time: SystemTime) -> Option<u128> {
+    time.duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos())
+}
+
+/// The birth time of a file in nanoseconds. `None` if the system does not know it.
+fn birth(metadata: &Metadata) -> Option<u128> {
+    metadata.created().ok().and_then(nanoseconds)
+}
+
+/// The birth time as one word.
+fn birth_word(metadata: &Metadata) -> String {
+    birth(metadata).map_or_else(|| "-".to_owned(), |time| time.to_string())
 }
 
 #[cfg(unix)]
@@ -96,21 +219,21 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// The lines before the authentication code. They contain the journal's location, so that a
-    /// copy in another place is not authentic.
+    /// The lines before the authentication code. They contain the journal's location and birth
+    /// time, so that a copy is not authentic.
     pub(super) fn text(&self, journal: &Path, file: &File) -> Result<String> {
         let mut text =
             format!("{FIRST_LINE}\n{}\npublication {}\n", place(journal, file)?, self.publication);
         text += if self.is_first { "first\n" } else { "other\n" };
         let name = |path: &Path| coded(Path::new(path.file_name().unwrap_or_default()));
         for one in &self.moves {
-            let Move { staged, target, old, replaces, mode, new } = one;
+            let Move { staged, target, old, replaced, mode, new } = one;
             text += &format!(
                 "file {} {} {} {} {mode:o} {} {}\n",
                 name(staged),
                 name(target),
                 name(old),
-                if *replaces { "replaces" } else { "new" },
+                replaced.map_or_else(|| NEW.to_owned(), Replaced::word),
                 new.inode,
                 new.bytes
             );
@@ -143,12 +266,15 @@ impl Content {
                 ["publication", id] => content.publication = id.to_owned(),
                 ["first"] => content.is_first = true,
                 ["other"] => content.is_first = false,
-                ["file", staged, target, old, replaces, mode, inode, bytes] => {
+                ["file", staged, target, old, replaced, mode, inode, bytes] => {
                     content.moves.push(Move {
                         staged: near(staged)?,
                         target: near(target)?,
                         old: near(old)?,
-                        replaces: replaces == "replaces",
+                        replaced: match replaced {
+                            NEW => None,
+                            word => Some(Replaced::parse(word)?),
+                        },
                         mode: u32::from_str_radix(mode, 8).ok()?,
                         new: Identity { inode: inode.parse().ok()?, bytes: bytes.parse().ok()? },
                     })
@@ -158,7 +284,9 @@ impl Content {
                         Note { path: decoded(path)?, line: decoded(line)?.to_str()?.to_owned() };
                     content.notes.push(Some(note).filter(|note| may_be_noted_in(&note.path))?);
                 }
-                ["with", path] => content.others.push(decoded(path)?),
+                ["with", path] => {
+                    content.others.push(decoded(path).filter(|path| may_be_journal(path))?);
+                }
                 _ => return None,
             }
         }
@@ -166,18 +294,35 @@ impl Content {
     }
 }
 
-/// The location of a journal: its name, and the inode numbers of the file and its directory. A
-/// directory may be moved with its journal.
+/// The location of a journal: its name, and the inode numbers and birth times of the file and its
+/// directory. A copy may get the inode number of a removed journal, but it has its own birth time.
+/// A directory may be moved with its journal.
 #[cfg(unix)]
 pub(super) fn place(journal: &Path, file: &File) -> Result<String> {
     let name = coded(Path::new(journal.file_name().unwrap_or_default()));
-    let own = inode(&file.metadata()?);
-    Ok(format!("place {name} {own} {}", inode(&std::fs::metadata(directory(journal))?)))
+    let identity = |found: &Metadata| format!("{} {}", inode(found), birth_word(found));
+    let (own, around) = (file.metadata()?, std::fs::metadata(directory(journal))?);
+    Ok(format!("place {name} {} {}", identity(&own), identity(&around)))
 }
 
+/// The location of a journal: its path, and the birth time of the file.
 #[cfg(not(unix))]
-pub(super) fn place(journal: &Path, _: &File) -> Result<String> {
-    Ok(format!("place {}", coded(&std::path::absolute(journal)?)))
+pub(super) fn place(journal: &Path, file: &File) -> Result<String> {
+    let path = coded(&std::path::absolute(journal)?);
+    Ok(format!("place {path} {}", birth_word(&file.metadata()?)))
+}
+
+/// Whether a path may be that of another journal of a publication.
+fn may_be_journal(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.is_absolute() && is_hidden(&name, ENDING)
+}
+
+/// The names of staged files in the text of a journal that is not authentic.
+pub(super) fn staged_names(text: &str) -> Vec<OsString> {
+    let is_staged = |name: &OsString| is_hidden(&name.to_string_lossy(), PARTIAL);
+    let words = text.split_ascii_whitespace().filter_map(decoded);
+    words.map(PathBuf::into_os_string).filter(is_staged).collect()
 }
 
 /// Whether lines may be added to a file.
@@ -270,7 +415,7 @@ mod tests {
     const OLD_NAME: &str = ".out.csv.fedcba9876543210.incrowd-old";
 
     fn text(file: &str) -> String {
-        format!("{FIRST_LINE}\nplace .out.csv.1 2 3\npublication 12\nfirst\n{file}\n")
+        format!("{FIRST_LINE}\nplace .out.csv.1 2 3 4 5\npublication 12\nfirst\n{file}\n")
     }
 
     fn sound() -> String {
@@ -356,10 +501,57 @@ mod tests {
             "note /home/a/.bashrc x".to_owned(),
             "note my.key.ledger x".to_owned(),
             "see /home/a/notes.txt".to_owned(),
+            "with /home/a/notes.txt".to_owned(),
+            "with /home/a/.incrowd-journal".to_owned(),
+            "with /home/a/.m.json.0123456789abcdef.incrowd-old".to_owned(),
+            "with /home/a/.m.json.0123456789ABCDEF.incrowd-journal".to_owned(),
+            "with /home/a/m.json.0123456789abcdef.incrowd-journal".to_owned(),
+            "with .m.json.0123456789abcdef.incrowd-journal".to_owned(),
+            "with /home/a/.m.json.0123456789abcdef.incrowd-journal/notes.txt".to_owned(),
+            format!("file {PARTIAL_NAME} out.csv {OLD_NAME} replaces 644 1 2"),
+            format!("file {PARTIAL_NAME} out.csv {OLD_NAME} 1:born 644 1 2"),
+            format!("file {PARTIAL_NAME} out.csv {OLD_NAME} 1:modified:2 644 1 2"),
+            format!("file {PARTIAL_NAME} out.csv {OLD_NAME} 1:born:2:3 644 1 2"),
         ];
         for file in refused {
             assert_eq!(parse(&file), None, "{file}");
         }
         assert!(parse("note /home/a/my.key.ledger x").is_some());
+        assert!(parse("with /home/a/.m.json.0123456789abcdef.incrowd-journal").is_some());
+        for replaced in ["7:born:1795033866574530044", "7:modified:1795033866574530044:90"] {
+            let file = format!("file {PARTIAL_NAME} out.csv {OLD_NAME} {replaced} 644 1 2");
+            let replaced = parse(&file).unwrap().moves[0].replaced;
+            assert_eq!(replaced.map(Replaced::word).as_deref(), file.split(' ').nth(4));
+        }
+    }
+
+    #[test]
+    fn another_file_with_the_inode_number_of_the_replaced_one_is_not_taken_for_it() {
+        let replaced = |version| Replaced { inode: 7, version };
+        assert_ne!(replaced(Version::Born(1)), replaced(Version::Born(2)));
+        assert_ne!(replaced(Version::Modified(1, 2)), replaced(Version::Modified(1, 3)));
+        assert_ne!(replaced(Version::Modified(1, 2)), replaced(Version::Born(1)));
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        assert_eq!(Replaced::at(&path("out.csv")).unwrap(), None);
+        assert!(Replaced::at(dir.path()).is_err());
+        std::fs::write(path("out.csv"), "old").unwrap();
+        let old = Replaced::at(&path("out.csv")).unwrap().unwrap();
+        std::fs::rename(path("out.csv"), path("old")).unwrap();
+        assert!(old.is_at(&path("old")) && !old.is_at(&path("out.csv")));
+        std::fs::remove_file(path("old")).unwrap();
+        // The new file often gets the inode number. The pause is longer than the granularity of
+        // birth times. The length differs for systems without birth times.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::fs::write(path("old"), "planted").unwrap();
+        assert!(!old.is_at(&path("old")));
+    }
+
+    #[test]
+    fn a_journal_that_is_not_authentic_names_staged_files() {
+        assert_eq!(staged_names(&sound()), [PARTIAL_NAME]);
+        let names = staged_names(&text("file .a%20b.csv.0123456789abcdef.incrowd-partial out.csv"));
+        assert_eq!(names, [".a b.csv.0123456789abcdef.incrowd-partial"]);
+        assert!(staged_names("incrowd journal 1\nfile out.csv packed.txt").is_empty());
     }
 }

@@ -85,7 +85,7 @@ fn read(path: &Path) -> bool {
     let outcome = open_part(path, &Options::default()).and_then(|(part, columns)| {
         let positions: Vec<usize> = (0..columns.len()).collect();
         let large = std::sync::Mutex::new(());
-        let sections = part.typed.as_ref().map_or(0, super::TypedFile::sections);
+        let sections = part.typed().map_or(0, super::TypedFile::sections);
         (0..sections).try_for_each(|at| {
             section(&part, at, &positions, &large)?.try_for_each(|batch| batch.map(|_| ()))
         })

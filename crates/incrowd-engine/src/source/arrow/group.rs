@@ -1,155 +1,77 @@
-//! Reads a row group of a Parquet file in batches. Dictionary-encoded columns are read as
-//! [codes](super::keys). The Parquet library reads the other columns.
+//! Reads a row group of a Parquet file in batches, after its stated sizes were checked.
 
 use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arrow_array::{RecordBatch, RecordBatchOptions, StringArray};
-use arrow_schema::Schema;
+use arrow_array::RecordBatch;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
 use super::contain::contained;
-use super::keys::{self, Keys};
 use super::{Damage, pages};
 
 /// Records per batch.
 const BATCH: usize = 1 << 15;
 
-/// A decoded batch.
-pub(super) struct Read {
-    pub(super) batch: RecordBatch,
-    /// Dictionary-encoded columns, which are not in `batch`.
-    pub(super) coded: Vec<Coded>,
-    pub(super) records: usize,
-}
-
-/// A column as codes and texts.
-pub(super) struct Coded {
-    pub(super) position: usize,
-    pub(super) codes: Vec<u32>,
-    pub(super) texts: StringArray,
-}
-
-impl From<RecordBatch> for Read {
-    fn from(batch: RecordBatch) -> Read {
-        Read { records: batch.num_rows(), coded: Vec::new(), batch }
-    }
-}
-
 /// Reader of a row group.
 pub(super) struct RowGroup<'a> {
-    coded: Vec<(usize, Keys)>,
-    others: Option<ParquetRecordBatchReader>,
-    left: usize,
-    /// Records per batch.
-    step: usize,
+    batches: ParquetRecordBatchReader,
     /// Lock that prevents other threads from reading another large row group at the same time.
     _alone: Option<MutexGuard<'a, ()>>,
 }
 
 impl<'a> RowGroup<'a> {
-    /// Opens the columns at these positions. Positions of columns read as codes are removed from
-    /// the list.
+    /// Opens the columns at these positions.
     pub(super) fn open(
         file: File,
         metadata: &ArrowReaderMetadata,
         group: usize,
-        kept: &mut Vec<usize>,
+        kept: &[usize],
         large: &'a Mutex<()>,
     ) -> Result<RowGroup<'a>, Damage> {
         let length = file.metadata()?.len();
         let file = Arc::new(file);
-        let schema = metadata.parquet_schema();
-        let fields = metadata.schema().fields();
-        let flat = schema.num_columns() == fields.len();
         let own = metadata.metadata().row_group(group);
-        let mask = ProjectionMask::roots(schema, kept.iter().copied());
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), kept.iter().copied());
         let wanted = own.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf));
         let mut checked = Vec::new();
-        for (leaf, chunk) in wanted {
-            checked.push((leaf, chunk, pages::check_pages(&file, chunk, length)?));
+        for (_, chunk) in wanted {
+            checked.push((chunk, pages::check_pages(&file, chunk, length)?));
         }
-        let unpacked: Vec<u64> = checked.iter().map(|(_, _, own)| own.unpacked).collect();
+        let unpacked: Vec<u64> = checked.iter().map(|(_, own)| own.unpacked).collect();
         let alone = pages::check_together(&unpacked, length)?
             .then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
-        let (mut coded, mut room) = (Vec::new(), Vec::new());
-        for (leaf, chunk, checked) in checked {
-            if flat && keys::are_read(chunk, &checked, fields[leaf].data_type()) {
-                coded.push((leaf, Keys::open(file.clone(), chunk, &checked)?));
-            } else {
-                room.push(checked.room(&file, chunk)?);
-            }
-        }
-        let step = pages::records_of_batch(&room, BATCH);
-        let left = usize::try_from(own.num_rows()).unwrap_or(0);
-        kept.retain(|position| coded.iter().all(|(own, _)| own != position));
-        let mut others = None;
-        if !kept.is_empty() || coded.is_empty() {
-            let mask = ProjectionMask::roots(schema, kept.iter().copied());
-            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
-                file.try_clone()?,
-                metadata.clone(),
-            );
-            let builder =
-                builder.with_projection(mask).with_row_groups(vec![group]).with_batch_size(step);
-            others = Some(contained(|| builder.build())??);
-        }
-        Ok(RowGroup { coded, others, left, step, _alone: alone })
-    }
-
-    fn read(&mut self) -> Result<Option<Read>, Damage> {
-        let other = match &mut self.others {
-            Some(others) => contained(|| others.next())?.transpose()?,
-            None => None,
-        };
-        let few = || Damage::new("a column does not have as many values as there are records");
-        let records = match (&other, &self.others) {
-            (Some(batch), _) => batch.num_rows(),
-            (None, Some(_)) => 0,
-            (None, None) => self.left.min(self.step),
-        };
-        if !self.coded.is_empty() && records != self.left.min(self.step) {
-            return Err(few());
-        }
-        if records == 0 {
-            return Ok(other.map(Read::from));
-        }
-        self.left = self.left.saturating_sub(records);
-        let mut coded = Vec::with_capacity(self.coded.len());
-        for (position, keys) in &mut self.coded {
-            let codes = keys.read(records)?;
-            coded.push(Coded { position: *position, codes, texts: keys.texts().clone() });
-        }
-        let batch = match other {
-            Some(batch) => batch,
-            None => {
-                let options = RecordBatchOptions::new().with_row_count(Some(records));
-                RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options)?
-            }
-        };
-        Ok(Some(Read { batch, coded, records }))
+        let room = checked.into_iter().map(|(chunk, own)| own.room(&file, chunk));
+        let step = pages::records_of_batch(&room.collect::<Result<Vec<_>, _>>()?, BATCH);
+        let builder =
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata.clone());
+        let builder =
+            builder.with_projection(mask).with_row_groups(vec![group]).with_batch_size(step);
+        Ok(RowGroup { batches: contained(|| builder.build())??, _alone: alone })
     }
 }
 
 impl Iterator for RowGroup<'_> {
-    type Item = Result<Read, Damage>;
+    type Item = Result<RecordBatch, Damage>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
+        match contained(|| self.batches.next()) {
+            Ok(batch) => batch.map(|batch| batch.map_err(Damage::from)),
+            Err(panicked) => Some(Err(panicked.into())),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::{Options, open_part};
-    use super::super::{TypedFile, file, section, text};
+    use super::super::{TypedFile, section, text};
     use super::*;
     use crate::source::Records;
-    use arrow_array::{Array, ArrayRef, Int32Array, Int64Array};
-    use arrow_schema::{DataType, Field};
+    use arrow_array::{Array, ArrayRef, Int32Array, Int64Array, StringArray};
+    use arrow_schema::{Field, Schema};
     use parquet::basic::Compression;
     use parquet::file::properties::{WriterProperties, WriterVersion};
     use proptest::prelude::*;
@@ -212,7 +134,7 @@ mod tests {
                 .set_max_row_group_row_count(Some(group));
             write(&path, &numbers, !all, properties.build());
             let (part, _) = open_part(&path, &Options::default()).unwrap();
-            let Some(TypedFile::Parquet(metadata)) = &part.typed else { panic!("it is Parquet") };
+            assert!(matches!(part.typed(), Some(TypedFile::Parquet(_))), "it is Parquet");
             let plain = ArrowReaderMetadata::load(&File::open(&path).unwrap(), Default::default()).unwrap();
             for at in 0..plain.metadata().num_row_groups() {
                 let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(File::open(&path).unwrap(), plain.clone());
@@ -236,11 +158,6 @@ mod tests {
                 for (slot, &column) in wanted.iter().enumerate() {
                     prop_assert_eq!(&found[slot], &cells(column), "column {}", column);
                 }
-                // Columns with few distinct values are read as codes.
-                let mut kept = vec![3, 4];
-                let own = RowGroup::open(file(&part).unwrap(), metadata, at, &mut kept, &large).unwrap();
-                prop_assert_eq!((own.coded.len(), kept.is_empty()), (2, true));
-                prop_assert_eq!(own.coded[0].1.texts().data_type(), &DataType::Utf8);
             }
         }
     }

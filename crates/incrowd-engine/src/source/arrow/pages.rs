@@ -100,18 +100,11 @@ fn range(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
 #[derive(Debug, Default)]
 struct Page {
     dictionary: bool,
-    /// Whether the values are dictionary codes, and whether the levels are run-length encoded.
-    coded: bool,
-    levels: bool,
     unpacked: i64,
     packed: i64,
     values: i64,
     header: u64,
 }
-
-/// The two identifiers of dictionary encoding, and the identifier of run-length encoding.
-const CODED: [i64; 2] = [2, 8];
-const RUNS: i64 = 3;
 
 /// Number of records per batch for which the texts fit into [`BATCH_TEXT`].
 pub(super) fn records_of_batch(room: &[u64], most: usize) -> usize {
@@ -135,10 +128,6 @@ pub(super) fn check_together(columns: &[u64], length: u64) -> Result<bool, Damag
 /// Properties of the pages of a column.
 #[derive(Debug)]
 pub(super) struct Checked {
-    /// Number of dictionary entries, if all data pages are dictionary-encoded.
-    pub(super) coded: Option<u64>,
-    /// Stated size of the largest page.
-    pub(super) largest: u64,
     /// Size of the pages that are decompressed at the same time: the dictionary page and one data
     /// page.
     pub(super) unpacked: u64,
@@ -171,10 +160,8 @@ pub(super) fn check_pages(
     let (mut at, end) = range(chunk).filter(|(_, end)| *end <= length).ok_or_else(outside)?;
     let most = PAGE.max(length.saturating_mul(PACKED));
     let texts = matches!(chunk.column_type(), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
-    let (mut values, mut room, mut largest, mut long) = (0, 0, 0, false);
+    let (mut values, mut room, mut long) = (0, 0, false);
     let (mut dictionary, mut data) = (0u64, 0);
-    // A dictionary page must be the first page.
-    let (mut coded, mut first) = (None, true);
     while values < chunk.num_values() {
         let page = page_at(&mut from, at, end)?;
         let size = |stated: i64| u64::try_from(stated).ok();
@@ -189,12 +176,6 @@ pub(super) fn check_pages(
         if unpacked > most {
             return Err(Damage::new("it states a page that is larger than any page should be"));
         }
-        largest = largest.max(unpacked);
-        coded = match page.dictionary {
-            true => Some(page.values as u64).filter(|_| first),
-            false => coded.filter(|_| page.coded && page.levels),
-        };
-        first = false;
         if page.dictionary {
             if page.values as u64 > unpacked.saturating_mul(8) {
                 return Err(Damage::new("it states more values than their bytes can hold"));
@@ -207,7 +188,7 @@ pub(super) fn check_pages(
             room = room.max(unpacked / page.values.max(1) as u64);
         }
     }
-    Ok(Checked { coded, largest, unpacked: dictionary.saturating_add(data), room, long })
+    Ok(Checked { unpacked: dictionary.saturating_add(data), room, long })
 }
 
 /// Length of the longest text in the dictionary of a column.
@@ -257,15 +238,12 @@ fn read_header(bytes: &[u8]) -> Option<Page> {
             (1, 5) => page.dictionary = header.number()? == 2,
             (2, 5) => page.unpacked = header.number()?,
             (3, 5) => page.packed = header.number()?,
-            (of @ (5 | 7 | 8), 12) => header.structure(1, &mut |own, field, kind| {
-                match (of, field, kind) {
-                    (_, 1, 5) => page.values = own.number()?,
-                    (5, 2, 5) => page.coded = CODED.contains(&own.number()?),
-                    (5, 3, 5) => page.levels = own.number()? == RUNS,
-                    (8, 4, 5) => (page.coded, page.levels) = (CODED.contains(&own.number()?), true),
-                    _ => return Some(false),
+            (5 | 7 | 8, 12) => header.structure(1, &mut |own, field, kind| {
+                let is_count = (field, kind) == (1, 5);
+                if is_count {
+                    page.values = own.number()?;
                 }
-                Some(true)
+                Some(is_count)
             })?,
             _ => return Some(false),
         }

@@ -34,7 +34,7 @@ pub(super) fn buckets(
 ) -> (Vec<u32>, Vec<Vec<u32>>) {
     let mut order: Vec<u32> = (0..folded.rows() as u32).collect();
     order.sort_by(|&a, &b| texts(folded, a as usize).cmp(texts(folded, b as usize)));
-    let (values, counts) = counted(folded, column, spec, &[]);
+    let (values, counts) = counted(folded, column, spec, &spec.missing);
     let mut buckets: Vec<Vec<u32>> =
         counts.iter().map(|&count| Vec::with_capacity(count as usize)).collect();
     for &row in &order {

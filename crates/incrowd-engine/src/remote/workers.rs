@@ -101,7 +101,7 @@ impl RemoteStore for NoStore {
 }
 
 impl RemoteEngine {
-    /// Makes an engine for one part, which is [folded](crate::Engine::fold_part) as number 0. It
+    /// Makes an engine for one part, which is [folded](crate::PartitionedEngine::fold_part) as number 0. It
     /// has only the rows of the part and the data of the whole table. It uses only the schema of
     /// `remote`.
     pub fn of_part(remote: Arc<dyn Remote>, whole: &Whole, rows: Rows) -> Result<RemoteEngine> {
@@ -122,7 +122,7 @@ impl RemoteEngine {
     }
 
     /// Starts planning all parts except the first in the system that keeps them.
-    pub(crate) fn plan_elsewhere(&mut self, marker: Option<&str>) -> Result<()> {
+    pub(crate) fn plan_on_workers(&mut self, marker: Option<&str>) -> Result<()> {
         let Some(parting) = &self.parting else { return Err(Error::bug("nothing was parted")) };
         let whole = Whole::new(parting, marker)?;
         let others = parting.parts.get(1..).unwrap_or_default().to_vec();

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use arrow_buffer::ToByteSlice;
 
 /// Cells of one column: dictionary codes of minimal width, or texts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum CellBlock {
     Bytes(Vec<u8>),
     Shorts(Vec<u16>),
@@ -14,7 +14,7 @@ pub(crate) enum CellBlock {
 }
 
 /// Concatenated texts.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct TextBlock {
     bytes: Vec<u8>,
     /// The end of each text in `bytes`. The highest bit marks a null.
@@ -69,6 +69,19 @@ impl CellBlock {
     /// The codes of all cells. Empty if the block has texts.
     pub(crate) fn codes(&self) -> impl Iterator<Item = u32> {
         (0..self.len()).filter_map(|position| self.code(position))
+    }
+
+    /// Adds the codes to bit-packed rows, shifted to their place. Those bits must be 0.
+    pub(crate) fn or_into(&self, rows: &mut [u64], shift: u32) {
+        fn add<T: Copy + Into<u64>>(rows: &mut [u64], codes: &[T], shift: u32) {
+            rows.iter_mut().zip(codes).for_each(|(row, &code)| *row |= code.into() << shift);
+        }
+        match self {
+            CellBlock::Bytes(codes) => add(rows, codes, shift),
+            CellBlock::Shorts(codes) => add(rows, codes, shift),
+            CellBlock::Words(codes) => add(rows, codes, shift),
+            CellBlock::Texts(_) => debug_assert!(false, "a folded column has codes"),
+        }
     }
 
     /// The number of cells.

@@ -18,13 +18,13 @@ const MANY: u64 = 5;
 
 /// The examined values of a column.
 #[derive(Debug, Default)]
-pub(crate) struct Glance {
+pub(crate) struct RepeatCheck {
     seen: HashMap<u64, u64, FixedState>,
     records: u64,
 }
 
-impl Glance {
-    pub(crate) fn look<R: Records>(&mut self, slot: usize, records: &R, missing: &[String]) {
+impl RepeatCheck {
+    pub(crate) fn add<R: Records>(&mut self, slot: usize, records: &R, missing: &[String]) {
         for record in 0..records.len() {
             if self.is_done() {
                 return;
@@ -46,18 +46,18 @@ impl Glance {
     }
 
     /// Whether values repeat in the records of all threads together.
-    pub(crate) fn repeats(parts: Vec<Glance>) -> bool {
-        let mut all = Glance::default();
+    pub(crate) fn repeats(parts: Vec<RepeatCheck>) -> bool {
+        let mut all = RepeatCheck::default();
         for part in parts {
             all.records += part.records;
             part.seen.into_iter().for_each(|(value, n)| *all.seen.entry(value).or_insert(0) += n);
         }
-        Glance::tells_apart(all.records, all.seen.len() as u64)
+        RepeatCheck::is_person_like(all.records, all.seen.len() as u64)
     }
 
     /// Whether these numbers of records and distinct values are typical of a person column in which
     /// some persons have several records.
-    pub(crate) fn tells_apart(records: u64, different: u64) -> bool {
+    pub(crate) fn is_person_like(records: u64, different: u64) -> bool {
         different > 1 && different < records && records <= MANY * different
     }
 }

@@ -13,7 +13,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use super::StoredRecords;
+use super::CodedTable;
 use crate::order::generator;
 
 /// The ids of records, row by row.
@@ -34,7 +34,7 @@ impl RecordsByRow {
 
     /// Assigns every record that was read to a row of the plan's table, or to none if the record is
     /// suppressed at random.
-    pub(crate) fn new(records: &StoredRecords, plan: &Plan<'_>) -> Result<RecordsByRow> {
+    pub(crate) fn new(records: &CodedTable, plan: &Plan<'_>) -> Result<RecordsByRow> {
         let data = plan.dataset();
         let mut starts = Vec::with_capacity(data.rows() + 1);
         let mut sum = 0u64;

@@ -1,0 +1,655 @@
+//! Folding: reduces the records of a coded table to distinct rows with counts.
+//!
+//! The codes of a record are packed into 64 bits, so that rows are sorted and compared as integers.
+//! Columns that do not fit together are folded one after the other: the rows of the first columns
+//! are numbered, and their numbers are packed with the next columns.
+
+use std::path::Path;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use incrowd_core::represented::read_weight;
+use incrowd_core::{
+    Error, Folded, FoldedColumn, FoldedPersons, Layout, MISSING, PackedRows, Progress, Result,
+};
+use rayon::prelude::*;
+
+use super::block::CellBlock;
+use super::read::{Reading, TableSpec};
+use super::{CodedTable, TableColumn};
+use crate::database::Sending;
+use crate::record_values::{ExaminedColumns, RecordValues};
+use crate::source::{Place, Source, too_large};
+use crate::{FoldSpec, Sent};
+
+/// The number of blocks whose rows are sorted together.
+const TOGETHER: usize = 16;
+/// Rows are not sorted before encoding unless at least this many records share a row on average.
+const REPEATS: usize = 2;
+/// The approximate number of records of a shard, and the maximum number of shards.
+const SHARD: usize = 1 << 15;
+const MOST_SHARDS: usize = 1 << 12;
+
+/// The bytes of a distinct row: copies of its codes when a release is made, and data in addition to
+/// them. Measured on tables with a million distinct rows.
+const COPIES: usize = 4;
+const PER_ROW: usize = 320;
+
+/// The result of a fold.
+pub(crate) struct FoldResult {
+    pub(crate) folded: Folded,
+    /// The table with its kept columns, if a release needs them.
+    pub(crate) table: Option<CodedTable>,
+    /// The digest of the files, if the source computes one.
+    pub(crate) digest: Option<String>,
+    /// The columns that were examined record by record.
+    pub(crate) seen: RecordValues,
+    /// The amount of data that a database sent, if the source is a database.
+    pub(crate) sent: Option<Sent>,
+}
+
+/// Storage of per-record data.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keeping<'a> {
+    /// Upper limit for the bytes of cells in memory. Further cells go to an unnamed temporary file.
+    pub(crate) memory: u64,
+    /// The directory of that file.
+    pub(crate) directory: &'a Path,
+}
+
+/// Per-record data that the writer of a table recorded, in the order of the records.
+#[derive(Clone, Copy)]
+pub(crate) struct WrittenRecords<'a> {
+    /// The person of each record, or the row index that it was made of.
+    pub(crate) numbers: &'a [u32],
+    /// The sampling weight of a number of records of a row, if `numbers` are row indices.
+    pub(crate) weights: Option<&'a dyn Fn(u32, u64) -> u64>,
+}
+
+/// Folds a source.
+pub(crate) fn fold(
+    source: &Source,
+    spec: &FoldSpec,
+    keeping: Keeping<'_>,
+    progress: &dyn Progress,
+) -> Result<FoldResult> {
+    fold_with(source, spec, None, ExaminedColumns::default(), keeping, progress)
+}
+
+/// Folds a source, with the per-record data that its writer recorded. Columns to examine record by
+/// record are coded in the same pass. In that case no record may be dropped.
+pub(crate) fn fold_with(
+    source: &Source,
+    spec: &FoldSpec,
+    written: Option<WrittenRecords<'_>>,
+    examine: ExaminedColumns<'_>,
+    keeping: Keeping<'_>,
+    progress: &dyn Progress,
+) -> Result<FoldResult> {
+    if let Some(remote) = source.remote() {
+        for name in spec.columns.iter().chain(&spec.glance).chain(examine.columns) {
+            source.position(name)?;
+        }
+        let (folded, seen) = crate::remote::fold(remote.as_ref(), spec, examine, progress)?;
+        let digest = Some(remote.digest()?);
+        return Ok(FoldResult { folded, table: None, digest, seen, sent: None });
+    }
+    let is_examined = !examine.columns.is_empty();
+    let kept = if is_examined { examine.columns } else { &spec.passthrough };
+    let needs_rows = spec.person.is_some()
+        || spec.weight.is_some()
+        || !spec.passthrough.is_empty()
+        || written.is_some();
+    let table_spec = TableSpec {
+        kept,
+        shortens: is_examined,
+        folded: &spec.columns,
+        missing: &spec.missing,
+        drop_missing: spec.drop_missing,
+        person: spec.person.as_ref(),
+        weight: spec.weight.as_ref(),
+        repeating: &spec.glance,
+        rows: needs_rows,
+        packed: spec.packed,
+        ..TableSpec::new(keeping.directory, keeping.memory)
+    };
+    // A database can send distinct rows if no per-record data is needed.
+    let rows_suffice = kept.is_empty() && !needs_rows;
+    let folded_columns = spec.columns.iter().map(|name| source.position(name));
+    let folded_columns = folded_columns.collect::<Result<Vec<usize>>>()?;
+    let sending = match source.relation() {
+        Some(relation) if rows_suffice && relation.shall_group(&folded_columns)? => Sending::Groups,
+        _ => Sending::Records,
+    };
+    let (mut table, reading) = CodedTable::read(source, &table_spec, sending, progress)?;
+    let mut folded = Folded {
+        read: reading.read,
+        dropped_missing: reading.dropped,
+        missing: reading.missing.clone(),
+        marker: spec.missing.get(reading.marker).cloned(),
+        repeating: reading.repeating.clone(),
+        ..Folded::default()
+    };
+    let sent =
+        source.relation().map(|_| Sent { rows: reading.came, grouped: sending == Sending::Groups });
+    table.fold_rows(&table_spec, sending, &mut folded)?;
+    let allowance = source.allowance();
+    let most =
+        |rows: usize| reading.memory.saturating_add(rows as u64 * per_row(spec.columns.len()));
+    if most(folded.rows()) > allowance {
+        // Packed rows may repeat.
+        folded = folded.unpacked();
+        if most(folded.rows()) > allowance {
+            return Err(too_large());
+        }
+    }
+    folded.represented = spec.weight.as_ref().map(|_| table.weights_by_row(&table_spec, &folded));
+    if spec.person.is_some() {
+        folded.persons = Some(table.number_persons(&table_spec, &folded, &reading, source)?);
+    }
+    folded.columns = table.take_folded(&table_spec, source);
+    let Reading { scan, .. } = reading;
+    if let Some(written) = written {
+        table.set_persons(written.numbers, folded.read, |place| scan.number(place, 0))?;
+        written.complete(&table, &mut folded);
+    }
+    let mut seen = RecordValues::default();
+    if is_examined {
+        seen = examined(&table, examine.counts_only, |place| scan.number(place, 0))?;
+        let persons = written.filter(|written| written.weights.is_none());
+        seen.persons = persons.map(|written| written.numbers.to_vec());
+    }
+    let table = (!spec.passthrough.is_empty() && !is_examined).then_some(table);
+    Ok(FoldResult { folded, table, digest: scan.digest, seen, sent })
+}
+
+/// The estimated bytes of a distinct row.
+fn per_row(width: usize) -> u64 {
+    (COPIES * width * size_of::<u32>() + PER_ROW) as u64
+}
+
+impl WrittenRecords<'_> {
+    /// Adds the persons or the sampling weights of each row to a fold of the written table.
+    fn complete(&self, table: &CodedTable, folded: &mut Folded) {
+        let by_row = in_rows(&folded.weights, self.numbers.len(), table.rows_and_persons());
+        match self.weights {
+            Some(weights) => {
+                folded.represented = Some(weigh_rows(by_row, &folded.weights, weights));
+            }
+            None => folded.persons = Some(FoldedPersons::of_codes(by_row, &folded.weights)),
+        }
+    }
+}
+
+/// The values of the examined columns, or the number of unique ones.
+fn examined(
+    table: &CodedTable,
+    counts_only: bool,
+    number: impl Fn(Place) -> u64,
+) -> Result<RecordValues> {
+    Ok(match counts_only {
+        false => RecordValues { table: table.columns(number)?, ..RecordValues::default() },
+        true => RecordValues {
+            table: table.columns_without_codes(),
+            once: Some(table.unique_values()?),
+            ..RecordValues::default()
+        },
+    })
+}
+
+impl CodedTable {
+    /// The folded columns.
+    fn folded(&self, spec: &TableSpec<'_>) -> std::ops::Range<usize> {
+        self.kept..self.kept + spec.folded.len()
+    }
+
+    /// Counts the distinct rows of the folded columns, and stores the row of each record if these
+    /// are needed.
+    fn fold_rows(
+        &mut self,
+        spec: &TableSpec<'_>,
+        sending: Sending,
+        folded: &mut Folded,
+    ) -> Result<()> {
+        let columns: Vec<usize> = self.folded(spec).collect();
+        if columns.is_empty() {
+            // All records are equal.
+            let heads = self.blocks.heads.iter_mut();
+            heads.for_each(|head| head.rows = vec![0; if spec.rows { head.records } else { 0 }]);
+            let records = self.records() as u64;
+            folded.weights = if records > 0 { vec![records] } else { Vec::new() };
+            self.has_rows = spec.rows;
+            return Ok(());
+        }
+        let counts = (sending == Sending::Groups).then(|| self.columns.len() - 1);
+        let highest = |column: &usize| self.columns[*column].dictionary.len();
+        let mut steps = steps(&columns.iter().map(highest).collect::<Vec<_>>());
+        if spec.packed && steps.len() == 1 && !spec.rows {
+            let (_, layout) = steps.remove(0);
+            folded.packed = Some(self.pack(&columns, layout, counts)?);
+            return Ok(());
+        }
+        // The codes of the distinct rows of the columns before a step, row by row.
+        let (mut before, mut width) = (Vec::new(), 0);
+        let mut numbers: Option<Vec<Vec<u32>>> = None;
+        let last = steps.len() - 1;
+        for (at, (range, layout)) in steps.into_iter().enumerate() {
+            let own = &columns[range];
+            // The numbers of the rows before are the first column of the layout.
+            let layout = match &numbers {
+                Some(_) => layout_after(folded.weights.len() as u32, &layout),
+                None => layout,
+            };
+            let keys = Keys { columns: own, layout: &layout, numbers: numbers.as_deref(), counts };
+            let rows = self.distinct_rows(&keys, at < last || spec.rows)?;
+            let mut all = vec![0; rows.keys.len() * (width + own.len())];
+            let with_numbers = usize::from(numbers.is_some());
+            let mut codes = vec![0; layout.width()];
+            for (row, &key) in all.chunks_exact_mut(width + own.len()).zip(&rows.keys) {
+                layout.unpack(key, &mut codes);
+                if with_numbers > 0 {
+                    let start = codes[0] as usize * width;
+                    row[..width].copy_from_slice(&before[start..start + width]);
+                }
+                row[width..].copy_from_slice(&codes[with_numbers..]);
+            }
+            (before, width) = (all, width + own.len());
+            (folded.weights, numbers) = (rows.counts, Some(rows.of_records));
+        }
+        folded.codes = before;
+        if spec.rows {
+            let numbers = numbers.unwrap_or_default();
+            self.blocks.heads.iter_mut().zip(numbers).for_each(|(head, rows)| head.rows = rows);
+            self.has_rows = true;
+        }
+        Ok(())
+    }
+
+    /// Packs the rows of all records. Equal rows are merged where that pays.
+    fn pack(&self, columns: &[usize], layout: Layout, counts: Option<usize>) -> Result<PackedRows> {
+        let keys = Keys { columns, layout: &layout, numbers: None, counts };
+        let part = |blocks: &[usize], is_sorted: bool| -> Result<(Vec<u64>, Vec<u64>)> {
+            let (mut all, mut times) = (Vec::new(), Vec::new());
+            for &block in blocks {
+                let (own, counts) = self.keys(block, &keys)?;
+                all.extend(own);
+                times.extend(counts);
+            }
+            Ok(if is_sorted { distinct(all, &times) } else { (all, times) })
+        };
+        let blocks: Vec<usize> = (0..self.blocks.heads.len()).collect();
+        let mut parts = blocks.chunks(TOGETHER);
+        let Some(first) = parts.next() else { return Ok(PackedRows { layout, parts: Vec::new() }) };
+        // Whether sorting pays is decided once, by the first part.
+        let records: usize = first.iter().map(|block| self.blocks.heads[*block].records).sum();
+        let first = part(first, true)?;
+        let is_sorted = first.0.len() * REPEATS <= records;
+        let rest: Vec<&[usize]> = parts.collect();
+        let rest = rest.into_par_iter().map(|blocks| part(blocks, is_sorted));
+        let mut parts = vec![first];
+        parts.extend(rest.collect::<Result<Vec<_>>>()?);
+        Ok(PackedRows { layout, parts })
+    }
+
+    /// The packed rows of the records of a block, and their counts. Empty counts mean one record
+    /// per row.
+    fn keys(&self, block: usize, keys: &Keys<'_>) -> Result<(Vec<u64>, Vec<u64>)> {
+        let cells = self.block(block)?;
+        let mut rows = vec![0; self.blocks.heads[block].records];
+        let places = keys.layout.places();
+        let (own, places) = places.split_at(usize::from(keys.numbers.is_some()));
+        if let (Some(numbers), [(shift, _)]) = (keys.numbers, own) {
+            let add = |(row, number): (&mut u64, &u32)| *row |= u64::from(*number) << shift;
+            rows.iter_mut().zip(&numbers[block]).for_each(add);
+        }
+        for (&column, &(shift, _)) in keys.columns.iter().zip(places) {
+            cells[column].or_into(&mut rows, shift);
+        }
+        let counts = keys.counts.map(|column| self.counts(column, &cells[column]));
+        Ok((rows, counts.unwrap_or_default()))
+    }
+
+    /// The counts in a column.
+    fn counts(&self, column: usize, cells: &CellBlock) -> Vec<u64> {
+        let dictionary = &self.columns[column].dictionary;
+        let count = |code| {
+            let text = dictionary.text(code).and_then(|text| std::str::from_utf8(text).ok());
+            text.and_then(|text| text.parse().ok()).unwrap_or(0)
+        };
+        let known: Vec<u64> = (0..=dictionary.len()).map(count).collect();
+        cells.codes().map(|code| known[code as usize]).collect()
+    }
+
+    /// Counts the distinct rows, and with `of_records` numbers the row of each record.
+    ///
+    /// The records of each block are distributed to shards by their hash. A shard has so few rows
+    /// that its hash table stays in the processor's cache.
+    fn distinct_rows(&self, keys: &Keys<'_>, of_records: bool) -> Result<DistinctRows> {
+        let blocks = self.blocks.heads.len();
+        let shards = (self.records() / SHARD).next_power_of_two().clamp(1, MOST_SHARDS);
+        let sharded = (0..blocks).into_par_iter().map(|block| {
+            let (keys, counts) = self.keys(block, keys)?;
+            Ok(ShardedKeys::new(&keys, &counts, shards))
+        });
+        let sharded: Vec<ShardedKeys> = sharded.collect::<Result<_>>()?;
+        let of_shard = (0..shards).into_par_iter().map(|shard| {
+            let mut table: HashMap<u64, u32, FixedState> = HashMap::default();
+            let mut rows = ShardRows::default();
+            for block in &sharded {
+                let own = block.ends[shard]..block.ends[shard + 1];
+                if of_records {
+                    rows.starts.push(rows.of_records.len());
+                }
+                for at in own {
+                    let key = block.keys[at];
+                    let row = *table.entry(key).or_insert_with(|| {
+                        rows.keys.push(key);
+                        rows.counts.push(0);
+                        rows.keys.len() as u32 - 1
+                    });
+                    rows.counts[row as usize] += block.counts.get(at).copied().unwrap_or(1);
+                    if of_records {
+                        rows.of_records.push(row);
+                    }
+                }
+            }
+            rows
+        });
+        let of_shard: Vec<ShardRows> = of_shard.collect();
+        let mut all = DistinctRows::default();
+        let mut first = Vec::with_capacity(shards);
+        for own in &of_shard {
+            first.push(all.keys.len() as u32);
+            all.keys.extend_from_slice(&own.keys);
+            all.counts.extend_from_slice(&own.counts);
+        }
+        if all.keys.len() > u32::MAX as usize {
+            return Err(Error::resources("the table has too many distinct rows"));
+        }
+        if of_records {
+            let of_block = |(block, own): (usize, &ShardedKeys)| {
+                let mut rows = vec![0; own.keys.len()];
+                for (shard, shard_rows) in of_shard.iter().enumerate() {
+                    let positions = &own.positions[own.ends[shard]..own.ends[shard + 1]];
+                    let numbers = &shard_rows.of_records[shard_rows.starts[block]..];
+                    for (&position, number) in positions.iter().zip(numbers) {
+                        rows[usize::from(position)] = first[shard] + number;
+                    }
+                }
+                rows
+            };
+            all.of_records = sharded.par_iter().enumerate().map(of_block).collect();
+        }
+        Ok(all)
+    }
+
+    /// The sum of the sampling weights of the records of each row.
+    fn weights_by_row(&self, spec: &TableSpec<'_>, folded: &Folded) -> Vec<u64> {
+        let column = self.folded(spec).end + usize::from(spec.person.is_some());
+        let dictionary = &self.columns[column].dictionary;
+        let weight = |code| {
+            let text = dictionary.text(code).and_then(|text| std::str::from_utf8(text).ok());
+            text.and_then(read_weight).unwrap_or(0)
+        };
+        let known: Vec<u64> = (0..=dictionary.len()).map(weight).collect();
+        let mut sums = vec![0u64; folded.weights.len()];
+        let add = self.each_block(|head, own, cells| {
+            if own == column {
+                for (&row, code) in head.rows.iter().zip(cells.codes()) {
+                    let sum = &mut sums[row as usize];
+                    *sum = sum.saturating_add(known[code as usize]);
+                }
+            }
+        });
+        add.map(|()| sums).unwrap_or_default()
+    }
+
+    /// Takes the texts of the folded columns, and removes all columns but the kept ones.
+    fn take_folded(&mut self, spec: &TableSpec<'_>, source: &Source) -> Vec<FoldedColumn> {
+        let range = self.folded(spec);
+        let column = |TableColumn { name, dictionary, .. }: TableColumn| {
+            let mut texts = dictionary.texts();
+            source.spell_numbers(&mut texts);
+            FoldedColumn { name, texts }
+        };
+        let mut others = self.columns.split_off(self.kept);
+        others.truncate(range.len());
+        self.drop_folded();
+        others.into_iter().map(column).collect()
+    }
+
+    /// Assigns codes to persons from 0 on: first the named persons, then one per record without a
+    /// name.
+    fn number_persons(
+        &mut self,
+        spec: &TableSpec<'_>,
+        folded: &Folded,
+        reading: &Reading,
+        source: &Source,
+    ) -> Result<FoldedPersons> {
+        let column = self.folded(spec).end;
+        let named = &self.columns[column].dictionary;
+        // Names are compared once per distinct text, not once per record.
+        let (same, spellings) = named.same_keys(source.decimal().unwrap_or_default());
+        let (names, mut unnamed) = (named.len(), 0);
+        let mut persons: Vec<Vec<u32>> = Vec::with_capacity(self.blocks.heads.len());
+        self.each_block(|_, own, cells| {
+            if own != column {
+                return;
+            }
+            let person = |person: u32| match (person, &same.first) {
+                (MISSING, _) => {
+                    unnamed += 1;
+                    names + unnamed - 1
+                }
+                (person, Some(first)) => first[person as usize - 1],
+                (person, None) => person - 1,
+            };
+            persons.push(cells.codes().map(person).collect());
+        })?;
+        self.blocks.heads.iter_mut().zip(persons).for_each(|(head, own)| head.persons = own);
+        self.has_persons = true;
+        let kept = folded.weights.iter().sum::<u64>() as usize;
+        let by_row = in_rows(&folded.weights, kept, self.rows_and_persons());
+        Ok(FoldedPersons {
+            read: u64::from(names) + reading.unnamed - same.repeated,
+            unnamed: u64::from(unnamed),
+            spellings,
+            ..FoldedPersons::of_codes(by_row, &folded.weights)
+        })
+    }
+}
+
+/// Divides columns with these highest codes into ranges whose rows fit into 64 bits, each with its
+/// layout. All but the first leave room for the number of a row.
+fn steps(highest: &[u32]) -> Vec<(std::ops::Range<usize>, Layout)> {
+    let mut steps = Vec::new();
+    let mut start = 0;
+    while start < highest.len() || steps.is_empty() {
+        let room = if start == 0 { u64::BITS } else { u32::BITS };
+        let fits = |end: &usize| {
+            Layout::new(&highest[start..*end]).filter(|layout| layout.total() <= room)
+        };
+        let ends = (start..=highest.len()).rev();
+        // A single column always fits.
+        let (end, layout) = ends
+            .filter_map(|end| Some((end, fits(&end)?)))
+            .next()
+            .unwrap_or((start, Layout::empty(0)));
+        steps.push((start..end, layout));
+        start = end;
+    }
+    steps
+}
+
+/// A layout with an additional first column for the numbers of `rows` rows.
+fn layout_after(rows: u32, layout: &Layout) -> Layout {
+    let highest: Vec<u32> = std::iter::once(rows.saturating_sub(1))
+        .chain(layout.places().iter().map(|(_, mask)| *mask as u32))
+        .collect();
+    Layout::new(&highest).expect("a number and a step fit into 64 bits")
+}
+
+/// Sorts rows and merges equal ones. Empty counts mean one record per row.
+fn distinct(mut keys: Vec<u64>, counts: &[u64]) -> (Vec<u64>, Vec<u64>) {
+    if !counts.is_empty() {
+        let mut pairs: Vec<(u64, u64)> = keys.into_iter().zip(counts.iter().copied()).collect();
+        pairs.sort_unstable();
+        let same = pairs.chunk_by(|a, b| a.0 == b.0);
+        return same.map(|own| (own[0].0, own.iter().map(|(_, n)| n).sum::<u64>())).unzip();
+    }
+    keys.sort_unstable();
+    let same = keys.chunk_by(|a, b| a == b);
+    same.map(|own| (own[0], own.len() as u64)).unzip()
+}
+
+/// The columns of packed rows.
+#[derive(Clone, Copy)]
+struct Keys<'a> {
+    columns: &'a [usize],
+    layout: &'a Layout,
+    /// The values of an additional first column, block by block.
+    numbers: Option<&'a [Vec<u32>]>,
+    /// The column with the counts of the records, if they are not 1.
+    counts: Option<usize>,
+}
+
+/// Distinct rows, their numbers of records, and the row of each record, block by block.
+#[derive(Default)]
+struct DistinctRows {
+    keys: Vec<u64>,
+    counts: Vec<u64>,
+    of_records: Vec<Vec<u32>>,
+}
+
+/// The distinct rows of a shard. `of_records` has the rows of the shard's records, and `starts` the
+/// position of each block in it.
+#[derive(Default)]
+struct ShardRows {
+    keys: Vec<u64>,
+    counts: Vec<u64>,
+    of_records: Vec<u32>,
+    starts: Vec<usize>,
+}
+
+/// The packed rows of a block, sorted by shard.
+struct ShardedKeys {
+    /// The start of each shard, and the end of the last one.
+    ends: Vec<usize>,
+    keys: Vec<u64>,
+    /// Empty if each row is one record.
+    counts: Vec<u64>,
+    /// The position of each record in the block.
+    positions: Vec<u16>,
+}
+
+impl ShardedKeys {
+    /// Sorts the rows of a block by counting.
+    fn new(keys: &[u64], counts: &[u64], shards: usize) -> ShardedKeys {
+        let mut ends = vec![0; shards + 1];
+        keys.iter().for_each(|&key| ends[shard_of(key, shards) + 1] += 1);
+        (0..shards).for_each(|shard| ends[shard + 1] += ends[shard]);
+        let mut next = ends.clone();
+        let mut sorted = ShardedKeys {
+            ends,
+            keys: vec![0; keys.len()],
+            counts: vec![0; counts.len()],
+            positions: vec![0; keys.len()],
+        };
+        for (position, &key) in keys.iter().enumerate() {
+            let at = &mut next[shard_of(key, shards)];
+            sorted.keys[*at] = key;
+            // A block has at most 65,536 records.
+            sorted.positions[*at] = position as u16;
+            if let Some(count) = counts.get(position) {
+                sorted.counts[*at] = *count;
+            }
+            *at += 1;
+        }
+        sorted
+    }
+}
+
+/// Selects one of `shards` shards by the middle bits of a product, which depend on most bits of the
+/// key. The number of shards is a power of two.
+#[inline]
+fn shard_of(key: u64, shards: usize) -> usize {
+    ((key ^ key >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (shards - 1)
+}
+
+/// Sorts per-record numbers by row. `numbers` has the row and the number of each of the `records`
+/// records.
+fn in_rows(counts: &[u64], records: usize, numbers: impl Iterator<Item = (u32, u32)>) -> Vec<u32> {
+    let mut next = Vec::with_capacity(counts.len());
+    let mut start = 0usize;
+    for &records in counts {
+        next.push(start);
+        start += records as usize;
+    }
+    let mut by_row = vec![0; records];
+    for (row, number) in numbers {
+        let place = &mut next[row as usize];
+        by_row[*place] = number;
+        *place += 1;
+    }
+    by_row
+}
+
+/// The sampling weight of each row of a table whose records were made of the rows of another table.
+/// `by_row` has those source rows, record by record.
+fn weigh_rows(
+    mut by_row: Vec<u32>,
+    weights: &[u64],
+    represented: &dyn Fn(u32, u64) -> u64,
+) -> Vec<u64> {
+    let mut rest = by_row.as_mut_slice();
+    let sum = |&records: &u64| {
+        let (own, after) = std::mem::take(&mut rest).split_at_mut(records as usize);
+        rest = after;
+        own.sort_unstable();
+        let parts = own.chunk_by(|a, b| a == b).map(|same| represented(same[0], same.len() as u64));
+        parts.fold(0, u64::saturating_add)
+    };
+    weights.iter().map(sum).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the number of codes, every column is in one step, and each step fits.
+        #[test]
+        fn steps_cover_all_columns(highest in prop::collection::vec(any::<u32>(), 0..9)) {
+            let steps = steps(&highest);
+            let covered: Vec<usize> = steps.iter().flat_map(|(range, _)| range.clone()).collect();
+            prop_assert_eq!(covered, (0..highest.len()).collect::<Vec<_>>());
+            for (range, layout) in steps.iter().skip(1) {
+                prop_assert!(!range.is_empty());
+                prop_assert!(layout_after(u32::MAX, layout).total() <= u64::BITS);
+            }
+        }
+
+        #[test]
+        fn distinct_rows_count_like_a_map(
+            rows in prop::collection::vec((0u64..9, 1u64..4), 0..60),
+            is_counted in any::<bool>(),
+        ) {
+            let keys: Vec<u64> = rows.iter().map(|(key, _)| *key).collect();
+            let counts: Vec<u64> = rows.iter().map(|(_, n)| if is_counted { *n } else { 1 }).collect();
+            let mut expected = std::collections::BTreeMap::new();
+            keys.iter().zip(&counts).for_each(|(key, n)| *expected.entry(*key).or_insert(0) += n);
+            let given = if is_counted { counts.as_slice() } else { &[] };
+            let (keys, counts) = distinct(keys, given);
+            prop_assert_eq!(&keys, &expected.keys().copied().collect::<Vec<u64>>());
+            prop_assert_eq!(counts, expected.into_values().collect::<Vec<u64>>());
+            let sharded = ShardedKeys::new(&keys, &[], 4);
+            prop_assert!(sharded.keys.iter().zip(&sharded.positions).all(|(key, at)| keys[usize::from(*at)] == *key));
+            for shard in 0..4 {
+                let own = &sharded.keys[sharded.ends[shard]..sharded.ends[shard + 1]];
+                prop_assert!(own.iter().all(|key| shard_of(*key, 4) == shard));
+            }
+        }
+    }
+}
