@@ -13,7 +13,8 @@ pub(crate) fn raise(py: Python<'_>, error: JobError) -> PyErr {
         Fault::Job => "JobError",
         Fault::Unsatisfiable => "Unsatisfiable",
         Fault::Resources => "ResourcesError",
-        Fault::Bug => "InternalError",
+        // A bug, or a fault that a later version of the crate adds.
+        _ => "InternalError",
     };
     let made = || -> PyResult<PyErr> {
         let class = py.import("incrowd._errors")?.getattr(kind)?;

@@ -1,11 +1,12 @@
 //! Anonymizes person-level data and verifies the result.
 //!
 //! A [`Job`] names a table, the roles of its columns, privacy models and an algorithm.
-//! [`anonymize`] makes a release, reads the staged bytes back, verifies every model on them, and
-//! only then publishes the release. [`anonymize_in_memory`] does the same for Arrow record batches.
-//! A [`Judging`] names a published release: [`verify`] verifies its models, [`attack`] measures
-//! what an adversary can infer from it, [`measure`] its information loss, and [`report`] makes
-//! pages of all results.
+//! An [`Anonymizer`] makes a release, reads the staged bytes back, verifies every model on them,
+//! and only then publishes the release. A [`Judging`] names a published release:
+//! [`Judging::verify`] verifies its models, [`Judging::attack`] measures what an adversary can
+//! infer from it, [`Judging::measure`] its information loss, and [`Judging::report`] makes pages of
+//! all results. Both report their progress on request. The functions [`anonymize`], [`verify`],
+//! [`attack`], [`measure`] and [`report`] do the same in one call.
 //!
 //! From a file:
 //!
@@ -22,9 +23,9 @@
 //!     .sensitive(["disease"])
 //!     .k(2)
 //!     .output(&release);
-//! let report = incrowd::anonymize(&job, &incrowd::Silent)?;
+//! let report = incrowd::Anonymizer::new(job).run()?;
 //! assert!(report.manifest.metrics.ncp() < 0.5);
-//! let checked = incrowd::verify(&incrowd::Judging::new(&release), &incrowd::Silent)?;
+//! let checked = incrowd::Judging::new(&release).verify()?;
 //! assert!(checked.holds());
 //! # std::fs::remove_dir_all(&dir).unwrap();
 //! # Ok(())
@@ -43,65 +44,28 @@
 //! let people = RecordBatch::try_from_iter([("age", age), ("disease", disease)])?;
 //! let table = incrowd::Batches::new("people", people.schema(), vec![people])?;
 //! let job = incrowd::Job::of_batches(table).quasi(["age"]).sensitive(["disease"]).k(2);
-//! let released = incrowd::anonymize_in_memory(&job, &incrowd::Silent)?;
+//! let released = incrowd::Anonymizer::new(job).run_in_memory()?;
 //! let (_, batches) = released.tables[0].batches()?;
 //! assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 4);
 //! # Ok(())
 //! # }
 //! ```
 
-pub mod explain;
 pub mod job;
 pub mod manifest;
 pub mod profile;
-pub mod sentences;
 pub mod work;
 
-mod attack;
-mod batches;
-mod case;
-mod cells;
-mod checked;
-mod claim;
 mod compare;
-mod from_original;
-mod glimpse;
-mod guarantee;
-mod in_parts;
-mod insight;
-mod journals;
 mod judging;
-mod make;
-mod means;
-mod measure;
-mod open_table;
-mod outliers;
-mod pipeline;
-mod publication;
-mod reading;
-mod release;
-mod release_persons;
-mod replacing;
-mod report;
-mod summary;
-mod suppression;
-mod unmodified;
-mod utility_report;
-mod verify;
-mod weights;
+mod making;
+mod reporting;
+mod series;
 
-pub use attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack};
-pub use batches::{Batch, BatchTable, BatchesReport, batches};
-pub use case::with_roles_of_manifest;
-pub use checked::CheckedJob;
-pub use claim::Claim;
 pub use compare::{
     Baseline, CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried,
     compare,
 };
-pub use from_original::FromOriginal;
-pub use glimpse::{Glimpse, glimpse};
-pub use in_parts::plan_part;
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{
     Decision, Judgement, UniqueOn, UniqueRecords, Verification, eligibility, risk, utility,
@@ -116,27 +80,42 @@ pub use incrowd_engine::{
     recover, remote_place, use_stream,
 };
 pub use incrowd_recode as recode;
-pub use insight::Insight;
 pub use job::Job;
-pub use journals::{unauthenticated_by_job, unauthenticated_by_judging, unauthenticated_text};
-pub use judging::{Judging, MemoryRelease};
-pub use make::{Made, Material, Records, make};
+pub use job::reading::{column_counts, column_values, read_columns, spelled};
+pub use judging::attack::{
+    AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack,
+};
+pub use judging::case::with_roles_of_manifest;
+pub use judging::from_original::FromOriginal;
+pub use judging::journals::{
+    unauthenticated_by_job, unauthenticated_by_judging, unauthenticated_text,
+};
+pub use judging::judge::Judge;
+pub use judging::measure::{Measurement, measure};
+pub use judging::release_persons::ReleasePersons;
+pub use judging::request::{Judging, MemoryRelease};
+pub use judging::utility_report::{Ask, Utility};
+pub use judging::verify::{Checked, CheckedFile, verify};
+pub use making::anonymizer::{Anonymizer, anonymize, anonymize_in_memory, anonymize_with};
+pub use making::checked::CheckedJob;
+pub use making::claim::Claim;
+pub use making::in_parts::plan_part;
+pub use making::make::{Made, Material, Records, make};
+pub use making::open_table::OpenTable;
+pub use making::pipeline::{Released, Report};
+pub use making::publication::joined::JoinReport;
+pub use making::replacing::{Mark, check_file};
+pub use making::suppression::{Guess, SuppressionReport};
+pub use making::weights::WeightedUtility;
 pub use manifest::{Manifest, default_path as manifest_path};
-pub use measure::{Measurement, measure};
-pub use open_table::OpenTable;
-pub use outliers::{OutlierProfile, outliers};
-pub use pipeline::{Released, Report, anonymize, anonymize_in_memory, anonymize_with};
+pub use profile::glimpse::{Glimpse, glimpse};
+pub use profile::outliers::{OutlierProfile, outliers};
 pub use profile::{Profile, ProfileOptions, profile};
-pub use publication::joined::JoinReport;
-pub use reading::{column_counts, column_values, read_columns, spelled};
-pub use release_persons::ReleasePersons;
-pub use replacing::{Mark, check_file};
-pub use report::{Pages, report};
-pub use summary::missing_cells_text;
-pub use suppression::{Guess, SuppressionReport};
-pub use utility_report::{Ask, Utility};
-pub use verify::{Checked, CheckedFile, verify};
-pub use weights::WeightedUtility;
+pub use reporting::insight::Insight;
+pub use reporting::report::{Pages, report};
+pub use reporting::summary::missing_cells_text;
+pub use reporting::{explain, sentences};
+pub use series::batches::{Batch, BatchTable, BatchesReport, batches};
 
 /// Writes a file atomically: it is either absent or complete. Only its owner can read it, unless it
 /// is for everybody.

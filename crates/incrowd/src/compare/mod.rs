@@ -1,8 +1,9 @@
-//! Comparison of algorithms, models and parameters on one table by risk and information loss.
+//! Comparing answers: which algorithm, models and parameters protect a table best at the least
+//! information loss?
 //!
 //! The table is read and folded once. Every configuration recodes it in memory. The resulting cells
-//! are verified like a published table: grouped by their texts. Only
-//! [`anonymize`](crate::anonymize()) writes a release, and it verifies the bytes. Each
+//! are verified like a published table: grouped by their texts. Only an
+//! [`Anonymizer`](crate::Anonymizer) writes a release, and it verifies the bytes. Each
 //! configuration runs on one core, several at the same time. Each result is appended to a file,
 //! from which a later run continues.
 
@@ -21,9 +22,9 @@ use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::{ColumnTally, METRICS, Tally};
 use incrowd_core::{Better, Dataset, Error, Progress, Result};
 
-use crate::checked::{CheckedJob, need_population, promises};
+use crate::job::reading::open_input;
 use crate::job::{CompareJob, Job};
-use crate::reading::open_input;
+use crate::making::checked::{CheckedJob, need_population, promises};
 
 pub use choose::{Baseline, CHOICE, ChoiceCard};
 use results::Log;
@@ -68,7 +69,7 @@ pub fn compare(
     let loss = loss_of(&sweep)?;
     let source = open_input(&job.input)?;
     let mut job = job.clone();
-    crate::reading::resolve_columns(&mut job.columns, &job.input.missing, &source, progress)?;
+    crate::job::reading::resolve_columns(&mut job.columns, &job.input.missing, &source, progress)?;
     let job = &job;
     let plans = sweep::plans(job, &sweep)?;
     // If no configuration is valid, the error of the first one is an error of the job.

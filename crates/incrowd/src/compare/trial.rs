@@ -8,11 +8,11 @@ use incrowd_core::metric::METRICS;
 use incrowd_core::{Error, Folded, MissingCells, Result, Silent};
 
 use super::results::Scores;
-use crate::checked::CheckedJob;
 use crate::job::Job;
-use crate::make::{Material, make};
-use crate::publication::{Asked, References, Tables};
-use crate::reading::Reading;
+use crate::job::reading::Reading;
+use crate::making::checked::CheckedJob;
+use crate::making::make::{Material, make};
+use crate::making::publication::{Asked, References, Tables};
 
 /// The input that all configurations share.
 pub(super) struct SharedInput {

@@ -54,6 +54,31 @@ pub fn parse(name: &str, text: &str, base: &Path) -> Result<JobFile, JobError> {
 }
 
 /// A job that is being assembled.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use incrowd::Anonymizer;
+/// use incrowd::job::JobBuilder;
+///
+/// # let dir = std::env::temp_dir().join(format!("incrowd-builder-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir)?;
+/// # let people = dir.join("patients.csv");
+/// let table = "age,zip,disease\n34,02139,flu\n36,02139,cold\n38,02141,flu\n51,02140,flu\n\
+///              55,02141,none\n58,02141,none\n61,02142,cold\n";
+/// std::fs::write(&people, table)?;
+/// let text = r#"
+/// columns = { age = "quasi", zip = "quasi", disease = "sensitive" }
+/// models = [{ name = "k-anonymity", k = 3 }]
+/// "#;
+/// let mut builder = JobBuilder::parse("patients.toml", text, &dir)?;
+/// builder.tables(&[people])?;
+/// let file = builder.finish()?;
+/// let released = Anonymizer::new(&file.job).run_in_memory()?;
+/// assert_eq!(released.report.records.published, 7);
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct JobBuilder {
     pub(super) job: Job,

@@ -1,4 +1,5 @@
-//! The job: an input table, the roles of its columns, privacy models and an algorithm.
+//! The job answers: which table is read, which roles do its columns have, which privacy models must
+//! hold, and which algorithm is used?
 //!
 //! A [`Job`] is read from a TOML file by [`read`] or [`parse`], assembled from a file and flags by
 //! a [`JobBuilder`], or filled in by a program. [`keys`] lists every key. This module checks
@@ -18,6 +19,7 @@ pub mod keys;
 mod page;
 mod provenance;
 mod quotable;
+pub(crate) mod reading;
 mod spelling;
 #[cfg(test)]
 mod tests;
@@ -41,6 +43,30 @@ pub use incrowd_engine::{Batches, Encoding, Order};
 pub use incrowd_recode::ungrouped::Suppressed;
 
 /// All settings of a job file.
+///
+/// ```
+/// # fn main() -> Result<(), incrowd::Error> {
+/// use incrowd::{Anonymizer, Job, Value};
+///
+/// # let dir = std::env::temp_dir().join(format!("incrowd-job-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// # let people = dir.join("patients.csv");
+/// let table = "age,zip,disease\n34,02139,flu\n36,02139,cold\n38,02141,flu\n51,02140,flu\n\
+///              55,02141,none\n58,02141,none\n61,02142,cold\n";
+/// std::fs::write(&people, table).unwrap();
+/// let job = Job::of_file(&people)
+///     .quasi(["age", "zip"])
+///     .hierarchy("zip", incrowd::hierarchy::HierarchySpec::Mask(Default::default()))
+///     .sensitive(["disease"])
+///     .k(3)
+///     .model("l-diversity", [("l", Value::Integer(2))])
+///     .output(dir.join("patients.release.csv"));
+/// let report = Anonymizer::new(&job).run()?;
+/// assert!(report.manifest.models.iter().all(|model| model.holds));
+/// # std::fs::remove_dir_all(&dir).unwrap();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
     /// The input table and how to read it.

@@ -10,6 +10,7 @@ use super::given::{At, Field, Given, Node, Refused};
 
 /// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// A line of the job file, counted from 1.
     Line(usize),
@@ -158,6 +159,7 @@ impl Provenance {
 
 /// An error about a job, and the place of its cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct JobError {
     /// The error.
     pub error: Error,
@@ -183,6 +185,7 @@ impl From<Error> for JobError {
 
 /// A place in a job file.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// The name of the file.
     pub file: String,

@@ -12,9 +12,9 @@ use incrowd_engine::{Dialect, Shape};
 use serde::{Deserialize, Serialize};
 
 use super::{Ordered, Recipe, RegularIntervals};
-use crate::checked::CheckedJob;
 use crate::job::{Cells, ColumnJob, Input, OnMissing, Order, RoleName, Suppressed, word};
-use crate::weights;
+use crate::making::checked::CheckedJob;
+use crate::making::weights;
 
 /// The settings of the job that are published.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

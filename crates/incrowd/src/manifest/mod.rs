@@ -1,5 +1,6 @@
-//! The manifest: the guarantees of a release, its information loss and its digest. It is public, so
-//! it contains no paths, no seeds and no data about a single group.
+//! The manifest answers: which guarantees does a release have, how much information did it lose,
+//! and what is its digest? It is public, so it contains no paths, no seeds and no data about a
+//! single group.
 //!
 //! Only this module writes and reads manifests. The tests keep samples of every [`FORMAT`] ever
 //! written.

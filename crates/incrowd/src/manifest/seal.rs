@@ -12,7 +12,7 @@ use incrowd_recode::suppression::Secret;
 use serde_json::Value as Json;
 
 use super::Manifest;
-use crate::suppression::key;
+use crate::making::suppression::key;
 
 /// The keys that the digest does not cover.
 const OWN: [&str; 2] = ["manifest_digest", "signature"];

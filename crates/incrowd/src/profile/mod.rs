@@ -1,4 +1,5 @@
-//! Profiles of tables: counts, uniqueness of records, and proposed roles of the columns.
+//! Profiling answers: what is in a table, and which job fits it? It counts values and unique
+//! records, and proposes roles of the columns.
 //!
 //! A profile is for the data owner. It contains no cells, but counts of unique records and the
 //! reasons for roles describe people who are not protected yet. Only the numbers of records and
@@ -7,10 +8,12 @@
 mod classification;
 mod column_facts;
 mod detect;
+pub(crate) mod glimpse;
 mod init;
 mod json;
 mod levels;
 mod markers;
+pub(crate) mod outliers;
 
 pub use column_facts::ValueKind;
 pub use init::{Draft, InitOptions, MANY, Preset, as_quasi, init};
@@ -26,8 +29,8 @@ use incrowd_core::represented::{MILLIONTHS, read_weight};
 use incrowd_core::{Columnar, Error, MISSING, Progress, Result};
 use rayon::prelude::*;
 
+use crate::job::reading::open_input;
 use crate::job::{Input, RoleName};
-use crate::reading::open_input;
 use column_facts::ColumnFacts;
 
 /// Options of [`profile`].

@@ -1,0 +1,161 @@
+//! Access to the tables of a release, staged or published.
+
+use std::path::PathBuf;
+
+use incrowd_core::{Error, Progress, Result};
+use incrowd_engine::{Engine, ExaminedColumns, Format, ReadBack, Shape, Source, read_formulas};
+
+use crate::job::Table;
+use crate::job::reading::{open_beside, open_release};
+use crate::judging::request::MemoryRelease;
+use crate::manifest::{FileEntry, Manifest};
+
+/// The tables of a release, by content.
+pub(crate) trait ReleaseTables {
+    /// Returns whether there is a table with that content.
+    fn has(&self, content: &str) -> bool;
+
+    /// Reads columns of a table as texts. No text counts as missing.
+    fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+        self.read_beside(content, columns, ExaminedColumns::default(), progress)
+    }
+
+    /// Reads columns of a table; the columns `beside` are read record by record.
+    fn read_beside(
+        &self,
+        content: &str,
+        columns: &[String],
+        beside: ExaminedColumns<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack>;
+
+    /// Returns all columns of a table.
+    fn columns(&self, content: &str) -> Result<Vec<String>>;
+}
+
+/// Staged tables.
+pub(crate) struct StagedTables<'a> {
+    pub(crate) engine: &'a dyn Engine,
+    /// The content of each staged table.
+    pub(crate) contents: Vec<&'static str>,
+}
+
+impl StagedTables<'_> {
+    fn position(&self, content: &str) -> Result<usize> {
+        let found = self.contents.iter().position(|own| *own == content);
+        found.ok_or_else(|| Error::bug("a table was read back that was not staged"))
+    }
+}
+
+impl ReleaseTables for StagedTables<'_> {
+    fn has(&self, content: &str) -> bool {
+        self.contents.contains(&content)
+    }
+
+    fn read_beside(
+        &self,
+        content: &str,
+        columns: &[String],
+        beside: ExaminedColumns<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
+        self.engine.read_back(self.position(content)?, columns, beside, progress)
+    }
+
+    fn columns(&self, content: &str) -> Result<Vec<String>> {
+        Ok(self.read(content, &[], &incrowd_core::Silent)?.columns)
+    }
+}
+
+/// Published tables.
+#[derive(Debug)]
+pub(crate) struct PublishedTables<'a> {
+    /// The first table.
+    pub(crate) release: &'a Table,
+    /// The manifest, if there is one.
+    pub(crate) manifest: Option<&'a Manifest>,
+    /// The path of the table of sensitive values, if it is given.
+    pub(crate) values: Option<&'a PathBuf>,
+    /// The release, if it is in memory.
+    pub(crate) in_memory: Option<&'a MemoryRelease>,
+    /// The label of a missing value.
+    pub(crate) missing: &'a str,
+}
+
+impl PublishedTables<'_> {
+    fn entry(&self, content: &str) -> Option<&FileEntry> {
+        self.manifest?.file(content)
+    }
+
+    /// Returns the content of the first table. The paths of the others are relative to it.
+    pub(crate) fn first(&self) -> &str {
+        let first = self.manifest.and_then(|manifest| manifest.files.first());
+        first.map_or("release", |first| &first.content)
+    }
+
+    /// Returns whether a table is the first one.
+    fn is_first(&self, content: &str) -> bool {
+        let first = self.manifest.and_then(|manifest| manifest.files.first());
+        match first {
+            Some(first) => first.content == content,
+            None => ["release", "jat", "qit"].contains(&content),
+        }
+    }
+
+    /// Returns whether a table was written as text.
+    fn is_text(&self, content: &str) -> bool {
+        let named = self.entry(content).map(|entry| PathBuf::from(&entry.name));
+        let path = named.or_else(|| self.release.paths.first().cloned());
+        path.is_some_and(|path| matches!(Format::of_path(&path), Ok(Format::Csv(_))))
+    }
+
+    fn open(&self, content: &str) -> Result<Source> {
+        if let Some(release) = self.in_memory {
+            let named =
+                self.entry(content).map_or(release.manifest.release.as_str(), |entry| &entry.name);
+            let table = release.tables.iter().find(|table| table.name() == named);
+            return table.ok_or_else(|| Error::input("the manifest names no such table"))?.source();
+        }
+        if self.is_first(content) {
+            return open_release(self.release, self.manifest);
+        }
+        if let Some(path) = self.values {
+            return open_beside(path, self.manifest);
+        }
+        let (Some(entry), [path]) = (self.entry(content), self.release.paths.as_slice()) else {
+            return Err(Error::input("the manifest names no second table"));
+        };
+        let beside = match incrowd_engine::is_database(path) {
+            true => incrowd_engine::with_table(path, &entry.name),
+            false => path.with_file_name(&entry.name),
+        };
+        open_beside(&beside, self.manifest)
+    }
+}
+
+impl ReleaseTables for PublishedTables<'_> {
+    fn has(&self, content: &str) -> bool {
+        self.is_first(content) || self.values.is_some() || self.entry(content).is_some()
+    }
+
+    fn read_beside(
+        &self,
+        content: &str,
+        columns: &[String],
+        beside: ExaminedColumns<'_>,
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
+        let shape =
+            self.manifest.map(|manifest| manifest.job.shape(self.missing)).unwrap_or_default();
+        let shape = if self.is_first(content) { shape } else { Shape::default() };
+        let mut read = self.open(content)?.read_shaped(columns, &shape, beside, progress)?;
+        if self.manifest.is_some_and(|manifest| manifest.job.csv_safe) && self.is_text(content) {
+            read_formulas(&mut read.folded);
+        }
+        Ok(read)
+    }
+
+    fn columns(&self, content: &str) -> Result<Vec<String>> {
+        Ok(self.open(content)?.columns().to_vec())
+    }
+}

@@ -1,0 +1,3 @@
+//! Series answers: how are several tables released under the same rules, one after the other?
+
+pub(crate) mod batches;
