@@ -6,11 +6,9 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Config, Error, NoTls, Row, Statement};
+use tokio_postgres::{Config, Error, Row, Statement};
 
-use super::tap::{Tap, Tapped};
 use super::tls::{Connector, Tls};
 
 /// The connection task of `tokio-postgres`. It completes when the connection is closed.
@@ -26,8 +24,6 @@ pub(super) struct Client {
     connection: Option<Connection>,
     /// `None` once the connection is to be closed.
     asking: Option<tokio_postgres::Client>,
-    /// Extracts records from the connection.
-    tap: Tap,
 }
 
 /// Reason why a connection failed.
@@ -38,53 +34,13 @@ pub(super) enum Unreachable {
     System(std::io::Error),
 }
 
-/// Connects, with a tap if possible. A tap is not possible for an address with both sockets and
-/// hosts, or with several sockets.
-async fn connected(
-    config: &Config,
-    tls: Tls,
-    tap: &Tap,
-) -> Result<(tokio_postgres::Client, Connection), Unreachable> {
-    let (mut config, tap) = (config.clone(), tap.clone());
-    #[cfg(unix)]
-    if let ([Host::Unix(directory)], []) = (config.get_hosts(), config.get_hostaddrs())
-        && config.get_target_session_attrs() == TargetSessionAttrs::Any
-    {
-        let port = config.get_ports().first().copied().unwrap_or(5432);
-        let socket =
-            tokio::net::UnixStream::connect(directory.join(format!(".s.PGSQL.{port}"))).await;
-        // If the socket cannot be reached, `tokio-postgres` is called and reports the reason.
-        if let Ok(socket) = socket {
-            let made = config.connect_raw(Tapped::new(socket, tap), NoTls).await;
-            let (asking, connection) = made.map_err(Unreachable::Server)?;
-            return Ok((asking, Box::pin(connection)));
-        }
-    }
-    let in_network = config.get_hosts().iter().all(|host| matches!(host, Host::Tcp(_)));
-    let asks = in_network && config.get_ssl_negotiation() == SslNegotiation::Postgres;
-    if asks {
-        // `tokio-postgres` skips its own TLS negotiation and always calls our connector. The
-        // connector negotiates with the server whether the connection is encrypted.
-        config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
-    }
-    let made = config.connect(Connector { tls, tap, asks }).await;
-    let (asking, connection) = made.map_err(Unreachable::Server)?;
-    Ok((asking, Box::pin(connection)))
-}
-
 impl Client {
     pub(super) fn connect(config: &Config, tls: Tls) -> Result<Client, Unreachable> {
         let runtime =
             Builder::new_current_thread().enable_all().build().map_err(Unreachable::System)?;
-        let tap = Tap::default();
-        let (asking, connection) = runtime.block_on(connected(config, tls, &tap))?;
-        tap.begin();
-        Ok(Client { runtime, connection: Some(connection), asking: Some(asking), tap })
-    }
-
-    /// The tap of this connection.
-    pub(super) fn tap(&self) -> Tap {
-        self.tap.clone()
+        let made = runtime.block_on(config.connect(Connector { tls }));
+        let (asking, connection) = made.map_err(Unreachable::Server)?;
+        Ok(Client { runtime, connection: Some(Box::pin(connection)), asking: Some(asking) })
     }
 
     /// Sends a statement and waits for the result. If the connection fails, the error contains the
@@ -93,7 +49,7 @@ impl Client {
         &mut self,
         ask: impl AsyncFnOnce(&tokio_postgres::Client) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let Client { runtime, connection, asking, .. } = self;
+        let Client { runtime, connection, asking } = self;
         let Some(asking) = asking else { unreachable!("nobody asks after the end") };
         let mut answer = pin!(ask(asking));
         let mut broken = None;

@@ -20,8 +20,6 @@ mod store;
 #[cfg(feature = "postgres")]
 mod streams;
 #[cfg(feature = "postgres")]
-mod tap;
-#[cfg(feature = "postgres")]
 mod tls;
 
 pub use address::{

@@ -29,6 +29,8 @@ const ONE_ORDER: &str = "SET max_parallel_workers_per_gather = 0";
 /// record in a separate message.
 pub(super) struct FromServer {
     blocks: Receiver<io::Result<Vec<u8>>>,
+    /// Thread that receives the records. `None` after the last block.
+    thread: Option<JoinHandle<()>>,
 }
 
 impl FromServer {
@@ -41,13 +43,13 @@ impl FromServer {
     ) -> FromServer {
         let (send, blocks) = sync_channel(WAITING);
         let session = session.clone();
-        std::thread::spawn(move || {
+        let thread = std::thread::spawn(move || {
             if let Err(error) = copy_out(&session, before, &sql, &send) {
                 let says = told("the server stopped", &error);
                 let _ = send.send(Err(io::Error::other(says.message().to_owned())));
             }
         });
-        FromServer { blocks }
+        FromServer { blocks, thread: Some(thread) }
     }
 }
 
@@ -55,7 +57,12 @@ impl Iterator for FromServer {
     type Item = io::Result<Vec<u8>>;
 
     fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
-        self.blocks.recv().ok()
+        if let Ok(block) = self.blocks.recv() {
+            return Some(block);
+        }
+        // The thread has ended. If it panicked, records are missing.
+        let panicked = self.thread.take()?.join().is_err();
+        panicked.then(|| Err(io::Error::other("the thread that reads the table panicked")))
     }
 }
 
@@ -68,16 +75,15 @@ fn copy_out(
     let mut client = session.client();
     client.batch_execute(before.unwrap_or(ONE_ORDER))?;
     let room = BLOCK + (BLOCK >> 4);
-    let tap = client.tap();
-    tap.open(BLOCK, send.clone());
-    let copied = client.wait(async |client| {
-        // Records arrive here if the connection has no tap, or if the receiver of the tap was
-        // dropped.
+    // An error of the server or of the connection drops the last block. The stream only ends
+    // without an error after the message `CopyDone`.
+    client.wait(async |client| {
         let mut records = pin!(client.copy_out(sql).await?);
         let mut block = Vec::with_capacity(room);
         while let Some(record) = records.next().await.transpose()? {
             block.extend_from_slice(&record);
-            // The receiver may have been dropped.
+            // `send` waits while the queue is full, and nothing is read from the connection
+            // meanwhile. It fails if the receiver was dropped.
             if block.len() >= BLOCK
                 && send.send(Ok(std::mem::replace(&mut block, Vec::with_capacity(room)))).is_err()
             {
@@ -88,10 +94,7 @@ fn copy_out(
             let _ = send.send(Ok(block));
         }
         Ok(())
-    });
-    // After an error, the last block is dropped, because its last record may be incomplete.
-    tap.close(copied.is_ok());
-    copied
+    })
 }
 
 /// Writer for the input of a `COPY … FROM STDIN` statement.
@@ -185,4 +188,180 @@ pub(super) fn wait(taken: Taken) -> Result<u64> {
     taken
         .join()
         .unwrap_or_else(|_| Err(Error::bug("the thread that talks with the server panicked")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::net::{Shutdown, TcpListener, TcpStream};
+    use std::path::Path;
+    use std::time::Duration;
+
+    use super::super::address::Address;
+    use super::*;
+
+    fn message(letter: u8, body: &[u8]) -> Vec<u8> {
+        let length = (body.len() as u32 + 4).to_be_bytes();
+        [&[letter], length.as_slice(), body].concat()
+    }
+
+    /// Reads a message of the client. Returns its letter.
+    fn heard(socket: &mut TcpStream) -> Option<u8> {
+        let mut header = [0; 5];
+        socket.read_exact(&mut header).ok()?;
+        let [letter, length @ ..] = header;
+        let mut body = vec![0; u32::from_be_bytes(length) as usize - 4];
+        socket.read_exact(&mut body).ok()?;
+        Some(letter)
+    }
+
+    /// Answers one connection. `answer` answers the `COPY` and returns whether the connection shall
+    /// last.
+    fn talk(mut socket: TcpStream, answer: impl FnOnce(&mut TcpStream) -> bool) -> Option<()> {
+        let ready = message(b'Z', b"T");
+        let mut length = [0; 4];
+        socket.read_exact(&mut length).ok()?;
+        let mut startup = vec![0; u32::from_be_bytes(length) as usize - 4];
+        socket.read_exact(&mut startup).ok()?;
+        socket.write_all(&[message(b'R', &[0; 4]), ready.clone()].concat()).ok()?;
+        let mut answer = Some(answer);
+        loop {
+            let said = match heard(&mut socket)? {
+                b'P' => message(b'1', b""),
+                b'D' => [message(b't', &[0; 2]), message(b'n', b"")].concat(),
+                b'C' => message(b'3', b""),
+                b'B' => message(b'2', b""),
+                b'Q' => [message(b'C', b"SET\0"), ready.clone()].concat(),
+                b'S' => ready.clone(),
+                b'E' => {
+                    socket.write_all(&message(b'H', &[0; 3])).ok()?;
+                    if !answer.take().expect("one COPY")(&mut socket) {
+                        // Unread bytes of the client would reset the connection, and the client
+                        // would lose bytes that were sent.
+                        socket.shutdown(Shutdown::Write).ok()?;
+                        io::copy(&mut socket, &mut io::sink()).ok()?;
+                        return None;
+                    }
+                    Vec::new()
+                }
+                _ => return None,
+            };
+            socket.write_all(&said).ok()?;
+        }
+    }
+
+    /// Connects to a server that answers a `COPY` like this.
+    fn served(
+        listener: &TcpListener,
+        answer: impl FnOnce(&mut TcpStream) -> bool + Send + 'static,
+    ) -> (Session, JoinHandle<Option<()>>) {
+        let server = listener.try_clone().unwrap();
+        let server = std::thread::spawn(move || talk(server.accept().unwrap().0, answer));
+        let port = listener.local_addr().unwrap().port();
+        let path = format!("postgresql://me@127.0.0.1:{port}/db?table=t&sslmode=disable");
+        let path = Path::new(&path);
+        (Session::begin(path, &Address::parse(path).unwrap(), "READ ONLY").unwrap(), server)
+    }
+
+    /// The end of a `COPY`: `CopyDone`, then `CommandComplete`.
+    fn over() -> Vec<u8> {
+        [message(b'c', b""), message(b'C', b"COPY 1\0")].concat()
+    }
+
+    /// The blocks of a `COPY` that the server answers with these bytes.
+    fn received(listener: &TcpListener, answer: Vec<u8>, lasts: bool) -> io::Result<Vec<Vec<u8>>> {
+        let (session, server) = served(listener, move |socket| {
+            let _ = socket.write_all(&answer);
+            lasts
+        });
+        let blocks = FromServer::start(&session, None, "COPY t TO STDOUT".to_owned()).collect();
+        drop(session);
+        server.join().unwrap();
+        blocks
+    }
+
+    #[test]
+    fn a_connection_that_breaks_is_an_error_and_never_a_shorter_table() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let records = ["a,1\n", "", "\"b\nc\",2\n", "d,3\n"];
+        let mut bytes: Vec<u8> =
+            records.iter().flat_map(|record| message(b'd', record.as_bytes())).collect();
+        let needed = bytes.len() + message(b'c', b"").len();
+        bytes.extend(over());
+        for cut in 0..=bytes.len() {
+            match received(&listener, bytes[..cut].to_vec(), false) {
+                Ok(blocks) => {
+                    assert!(cut >= needed && blocks.concat() == records.concat().as_bytes())
+                }
+                Err(error) => assert!(cut < needed, "{cut}: {error}"),
+            }
+        }
+        let blocks = received(&listener, bytes, true).unwrap();
+        assert_eq!(blocks, [records.concat().as_bytes()]);
+    }
+
+    #[test]
+    fn an_error_of_the_server_comes_last_and_shows_no_cell() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut bytes = message(b'd', &vec![b'x'; BLOCK]);
+        bytes.extend(message(b'd', b"more\n"));
+        bytes.extend(message(b'E', b"SERROR\0C22P02\0Mthe cell is secret\0\0"));
+        let (session, server) = served(&listener, move |socket| socket.write_all(&bytes).is_ok());
+        let blocks = FromServer::start(&session, None, "COPY t TO STDOUT".to_owned());
+        let blocks: Vec<io::Result<Vec<u8>>> = blocks.collect();
+        let [Ok(first), Err(error)] = blocks.as_slice() else { panic!("{}", blocks.len()) };
+        assert_eq!(first.len(), BLOCK);
+        let error = error.to_string();
+        assert!(error.contains("22P02") && !error.contains("secret"), "{error}");
+        drop(session);
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn records_arrive_in_large_blocks_of_whole_records() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let records: Vec<String> =
+            (0..90_000).map(|i| format!("{i},{}\n", "x".repeat(i % 97))).collect();
+        let mut bytes: Vec<u8> =
+            records.iter().flat_map(|record| message(b'd', record.as_bytes())).collect();
+        bytes.extend(over());
+        let blocks = received(&listener, bytes, true).unwrap();
+        assert_eq!(blocks.concat(), records.concat().as_bytes());
+        let (last, full) = blocks.split_last().unwrap();
+        assert!(full.len() > 3 && !last.is_empty());
+        assert!(full.iter().all(|block| block.ends_with(b"\n") && block.len() >= BLOCK));
+        assert!(blocks.iter().all(|block| block.len() < BLOCK + 200));
+    }
+
+    #[test]
+    fn a_reader_that_waits_makes_the_server_wait_and_one_that_stops_frees_the_connection() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (stopped, stops) = sync_channel(1);
+        let (session, server) = served(&listener, move |socket| {
+            let (record, mut sent) = (message(b'd', &vec![b'x'; BLOCK]), 0);
+            socket.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+            let mut has_waited = false;
+            // More than the queue and the buffers of the sockets take.
+            while sent < 100 * record.len() {
+                match socket.write(&record[sent % record.len()..]) {
+                    Ok(n) => sent += n,
+                    Err(_) if has_waited => return false,
+                    Err(_) => {
+                        has_waited = true;
+                        socket.set_write_timeout(Some(Duration::from_secs(60))).unwrap();
+                        stopped.send(()).unwrap();
+                    }
+                }
+            }
+            has_waited && socket.write_all(&over()).is_ok()
+        });
+        let mut blocks = FromServer::start(&session, None, "COPY t TO STDOUT".to_owned());
+        stops.recv().expect("the server waits");
+        assert_eq!(blocks.next().unwrap().unwrap().len(), BLOCK);
+        drop(blocks);
+        // The connection skips the rest.
+        session.run("SELECT 1", "it fails").unwrap();
+        drop(session);
+        server.join().unwrap();
+    }
 }

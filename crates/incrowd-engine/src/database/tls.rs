@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use incrowd_core::{Error, Result};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
@@ -29,8 +29,6 @@ use tokio_rustls::rustls::server::ParsedCertificate;
 use tokio_rustls::rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
 };
-
-use super::tap::{Tap, Tapped};
 
 /// Requested TLS parameters of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -285,82 +283,63 @@ impl Tls {
     }
 }
 
-/// A connection, encrypted or not.
+/// An encrypted connection.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> Stream for S {}
 
-/// Creates connections with a tap.
-pub(super) struct Connector {
-    pub(super) tls: Tls,
-    pub(super) tap: Tap,
-    /// Whether this connector must negotiate the encryption. Otherwise `tokio-postgres` negotiates
-    /// it and calls the connector for encrypted connections only.
-    pub(super) asks: bool,
-}
-
-impl<S: Stream> MakeTlsConnect<S> for Connector {
-    type Stream = Tapped<Box<dyn Stream>>;
-    type TlsConnect = Handshake;
-    type Error = io::Error;
-
-    fn make_tls_connect(&mut self, domain: &str) -> io::Result<Handshake> {
-        let Connector { tls, tap, asks } = self;
-        Ok(Handshake { tls: tls.clone(), tap: tap.clone(), asks: *asks, host: domain.to_owned() })
-    }
-}
-
-/// A connection before the TLS handshake.
-pub(super) struct Handshake {
-    tls: Tls,
-    tap: Tap,
-    asks: bool,
-    host: String,
-}
-
-/// The `SSLRequest` message: its length and its request code.
-const QUESTION: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
-
-impl<S: Stream> TlsConnect<S> for Handshake {
-    type Stream = Tapped<Box<dyn Stream>>;
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Stream>> + Send>>;
-
-    fn connect(self, mut stream: S) -> Self::Future {
-        Box::pin(async move {
-            let Some(config) = self.tls.config else { return Ok(tapped(stream, self.tap)) };
-            if self.asks {
-                stream.write_all(&QUESTION).await?;
-                match (stream.read_u8().await?, self.tls.mode) {
-                    (b'S', _) => {}
-                    (_, SslMode::Require) => {
-                        return Err(io::Error::other("the server does not encrypt"));
-                    }
-                    _ => return Ok(tapped(stream, self.tap)),
-                }
-            }
-            let name = ServerName::try_from(self.host.clone());
-            let name = name
-                .map_err(|_| io::Error::other(format!("`{}` is no name of a host", self.host)))?;
-            let done = TlsConnector::from(config).connect(name, stream).await;
-            let stream = done.map_err(|e| io::Error::other(handshake_message(&self.host, &e)))?;
-            Ok(tapped(stream, self.tap))
-        })
-    }
-}
-
-fn tapped(stream: impl Stream, tap: Tap) -> Tapped<Box<dyn Stream>> {
-    Tapped::new(Box::new(stream), tap)
-}
-
-impl TlsStream for Tapped<Box<dyn Stream>> {
+impl TlsStream for Box<dyn Stream> {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
+/// Encrypts connections. `tokio-postgres` asks the server whether it encrypts, and calls the
+/// connector if it does. If it does not, the mode `Require` makes `tokio-postgres` return an error.
+pub(super) struct Connector {
+    pub(super) tls: Tls,
+}
+
+impl<S: Stream> MakeTlsConnect<S> for Connector {
+    type Stream = Box<dyn Stream>;
+    type TlsConnect = Handshake;
+    type Error = io::Error;
+
+    fn make_tls_connect(&mut self, domain: &str) -> io::Result<Handshake> {
+        Ok(Handshake { config: self.tls.config.clone(), host: domain.to_owned() })
+    }
+}
+
+/// A connection before the TLS handshake.
+pub(super) struct Handshake {
+    /// `None` if `tokio-postgres` must not encrypt.
+    config: Option<Arc<ClientConfig>>,
+    host: String,
+}
+
+impl<S: Stream> TlsConnect<S> for Handshake {
+    type Stream = Box<dyn Stream>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Self::Stream>> + Send>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        Box::pin(async move {
+            let Handshake { config, host } = self;
+            let config = config.ok_or_else(|| io::Error::other("encryption is disabled"))?;
+            let name = ServerName::try_from(host.clone());
+            let name =
+                name.map_err(|_| io::Error::other(format!("`{host}` is no name of a host")))?;
+            let done = TlsConnector::from(config).connect(name, stream).await;
+            let stream = done.map_err(|e| io::Error::other(handshake_message(&host, &e)))?;
+            Ok(Box::new(stream) as Self::Stream)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
     use super::*;
 
     fn refused(mode: &str, root: Option<&str>) -> String {
@@ -391,37 +370,50 @@ mod tests {
         let disabled = Wishes { mode: Some("disable".into()), ..Wishes::default() };
         assert_eq!(mode(disabled), Some(SslMode::Disable));
     }
-    /// Connects to a server that answers the `SSLRequest` with these bytes and then sends data.
-    fn answered(mode: Option<&str>, answer: &[u8]) -> io::Result<Vec<u8>> {
+
+    /// The `SSLRequest` message: its length and its request code.
+    const QUESTION: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+
+    /// Connects to a server that answers the `SSLRequest` with `answer`. Returns all bytes that the
+    /// server receives, and the error.
+    fn answered(mode: Option<&str>, answer: &[u8]) -> (Vec<u8>, String) {
         let tls =
             Wishes { mode: mode.map(str::to_owned), ..Wishes::default() }.prepare(None).unwrap();
-        let (ours, mut theirs) = tokio::io::duplex(64);
+        let mut config = tokio_postgres::Config::new();
+        config.user("me").ssl_mode(tls.mode);
+        let (ours, mut theirs) = tokio::io::duplex(1 << 12);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let asked = tls.mode != SslMode::Disable;
-            theirs.write_all(answer).await?;
-            let handshake =
-                Handshake { tls, tap: Tap::default(), asks: true, host: "localhost".to_owned() };
-            let mut stream = handshake.connect(ours).await?;
-            if asked {
-                let mut question = [0; 8];
-                theirs.read_exact(&mut question).await?;
-                assert_eq!(question, QUESTION);
-            }
-            theirs.write_all(b"hello").await?;
-            drop(theirs);
+            theirs.write_all(answer).await.unwrap();
+            theirs.shutdown().await.unwrap();
+            let handshake = Handshake { config: tls.config, host: "localhost".to_owned() };
+            let made = config.connect_raw(ours, handshake).await.map(|_| ());
             let mut heard = Vec::new();
-            stream.read_to_end(&mut heard).await?;
-            Ok(heard)
+            theirs.read_to_end(&mut heard).await.unwrap();
+            let error = made.unwrap_err();
+            let cause = std::error::Error::source(&error).map(|e| e.to_string());
+            (heard, format!("{error}: {}", cause.unwrap_or_default()))
         })
     }
 
     #[test]
     fn a_server_that_does_not_encrypt_is_taken_unless_it_must() {
-        assert_eq!(answered(Some("disable"), b"").unwrap(), b"hello");
-        assert_eq!(answered(Some("prefer"), b"N").unwrap(), b"hello");
-        assert_eq!(answered(None, b"N").unwrap(), b"hello");
-        let refused = answered(Some("require"), b"N").unwrap_err();
-        assert!(refused.to_string().contains("does not encrypt"), "{refused}");
+        // The user is sent in plain text.
+        let in_plain = |heard: &[u8]| heard.windows(8).any(|bytes| bytes == b"user\0me\0");
+        let (heard, _) = answered(Some("disable"), b"");
+        assert!(in_plain(&heard) && !heard.starts_with(&QUESTION));
+        for mode in [None, Some("allow"), Some("prefer")] {
+            let (heard, _) = answered(mode, b"N");
+            assert!(in_plain(&heard) && heard.starts_with(&QUESTION), "{mode:?}");
+        }
+        let (heard, error) = answered(Some("require"), b"N");
+        assert_eq!(heard, QUESTION, "{error}");
+        assert!(error.contains("does not support TLS"), "{error}");
+        // A server that agrees gets nothing in plain text, even if the handshake fails.
+        for mode in [None, Some("require")] {
+            let (heard, error) = answered(mode, b"S");
+            assert!(heard.starts_with(&QUESTION) && heard.len() > QUESTION.len(), "{error}");
+            assert!(!in_plain(&heard), "{mode:?}");
+        }
     }
 }

@@ -46,6 +46,8 @@ pub use incrowd_recode::ungrouped::Suppressed;
 ///
 /// ```
 /// # fn main() -> Result<(), incrowd::Error> {
+/// use incrowd::hierarchy::HierarchySpec;
+/// use incrowd::hierarchy::mask::{From, Mask};
 /// use incrowd::{Anonymizer, Job, Value};
 ///
 /// # let dir = std::env::temp_dir().join(format!("incrowd-job-{}", std::process::id()));
@@ -56,13 +58,13 @@ pub use incrowd_recode::ungrouped::Suppressed;
 /// std::fs::write(&people, table).unwrap();
 /// let job = Job::of_file(&people)
 ///     .quasi(["age", "zip"])
-///     .hierarchy("zip", incrowd::hierarchy::HierarchySpec::Mask(Default::default()))
+///     .hierarchy("zip", HierarchySpec::Mask(Mask { char: '*', from: From::Right }))
 ///     .sensitive(["disease"])
 ///     .k(3)
 ///     .model("l-diversity", [("l", Value::Integer(2))])
 ///     .output(dir.join("patients.release.csv"));
 /// let report = Anonymizer::new(&job).run()?;
-/// assert!(report.manifest.models.iter().all(|model| model.holds));
+/// assert!(report.manifest.models.iter().all(|model| model.holds == Some(true)));
 /// # std::fs::remove_dir_all(&dir).unwrap();
 /// # Ok(())
 /// # }

@@ -33,7 +33,7 @@ use crate::reporting::report;
 /// let report = Anonymizer::new(job).run()?;
 /// assert_eq!(report.tables, [release.clone()]);
 /// assert_eq!(report.dropped_columns, ["name"]);
-/// assert!(report.manifest.models[0].holds);
+/// assert_eq!(report.manifest.models[0].holds, Some(true));
 /// # std::fs::remove_dir_all(&dir).unwrap();
 /// # Ok(())
 /// # }

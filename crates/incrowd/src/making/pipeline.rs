@@ -45,7 +45,7 @@ use crate::reporting::insight::Insight;
 ///
 /// assert_eq!((report.records.read, report.records.published), (7, 7));
 /// assert!(report.verification.smallest_group >= 3);
-/// assert!(report.manifest.models[0].holds);
+/// assert_eq!(report.manifest.models[0].holds, Some(true));
 /// println!("NCP {:.3}", report.manifest.metrics.ncp());
 /// for warning in &report.warnings {
 ///     println!("warning: {warning}");
