@@ -6,9 +6,10 @@ use std::process::Command;
 #[test]
 fn damaged_inputs_are_read_or_refused_with_one_error() {
     let dir = tempfile::tempdir().unwrap();
+    let executions = incrowd_testing::cases(1200).to_string();
     let run = Command::new("sh")
         .args(["-c", "ulimit -v 2097152; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_incrowd-fuzz")])
-        .args(["--executions", "1000", "--findings"])
+        .args(["--executions", &executions, "--findings"])
         .arg(dir.path().join("findings"))
         .output()
         .unwrap();
