@@ -92,7 +92,7 @@ pub struct FoldSpec {
     pub weight: Option<String>,
     /// Other columns to check for repeated values. The check uses the first records that each
     /// thread reads.
-    pub glance: Vec<String>,
+    pub repeating: Vec<String>,
     /// Whether the fold may return [bit-packed rows](incrowd_core::packed). Packed rows may repeat.
     pub packed: bool,
 }

@@ -17,7 +17,7 @@ const SMALL: f64 = 20_000.0;
 /// Minimum number of records per distinct row for grouping.
 const FEWER: f64 = 10.0;
 /// Number of records examined for repeated identifiers.
-const GLANCED: u32 = 1 << 18;
+const EXAMINED: u32 = 1 << 18;
 
 impl Relation {
     /// Whether the server should group the records by these columns.
@@ -77,7 +77,7 @@ impl Relation {
     /// are not sent.
     pub(crate) fn repeats(&self, column: usize, missing: &[String]) -> Result<(u64, u64)> {
         let sql = format!(
-            "SELECT count(*), count(DISTINCT cell) FROM (SELECT {}::text AS cell FROM {} LIMIT {GLANCED}) AS incrowd_first \
+            "SELECT count(*), count(DISTINCT cell) FROM (SELECT {}::text AS cell FROM {} LIMIT {EXAMINED}) AS incrowd_first \
              WHERE cell <> ALL ($1)",
             self.cells[column], self.from
         );

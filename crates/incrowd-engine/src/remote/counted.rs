@@ -230,8 +230,8 @@ pub(crate) fn fold(
         }
         Asked::Nothing => plain()?.folded,
     };
-    if !spec.glance.is_empty() {
-        folded.repeating = remote.repeating(&spec.glance, &spec.missing)?;
+    if !spec.repeating.is_empty() {
+        folded.repeating = remote.repeating(&spec.repeating, &spec.missing)?;
     }
     Ok((folded, look(remote, beside)?))
 }

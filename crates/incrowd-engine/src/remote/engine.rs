@@ -48,7 +48,7 @@ impl RemoteEngine {
     }
 
     pub(super) fn repeating(&self, spec: &FoldSpec) -> Result<Vec<String>> {
-        self.remote.repeating(&spec.glance, &spec.missing)
+        self.remote.repeating(&spec.repeating, &spec.missing)
     }
 
     /// Checks that each record is either published or suppressed.
@@ -84,9 +84,9 @@ impl Engine for RemoteEngine {
             Asked::Weights(..) => Counted::with_weights(self.remote.name(), rows, spec, progress)?,
             Asked::Nothing => Counted::new(self.remote.name(), rows, spec, progress)?,
         };
-        if !spec.glance.is_empty() {
+        if !spec.repeating.is_empty() {
             progress.step("counting", None);
-            counted.folded.repeating = self.remote.repeating(&spec.glance, &spec.missing)?;
+            counted.folded.repeating = self.remote.repeating(&spec.repeating, &spec.missing)?;
         }
         let folded = counted.folded.clone();
         // Only the mapping of rows is needed later. The plan has the texts.

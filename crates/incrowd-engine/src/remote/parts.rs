@@ -188,7 +188,7 @@ impl RemoteEngine {
                 columns: vec![name.clone()],
                 drop_missing: false,
                 passthrough: Vec::new(),
-                glance: Vec::new(),
+                repeating: Vec::new(),
                 ..spec.clone()
             };
             let counted = Counted::new(self.name(), found, &one, progress)?;
@@ -202,7 +202,7 @@ impl RemoteEngine {
             folded.columns.extend(counted.folded.columns);
         }
         folded.marker = spec.missing.iter().find(|text| markers.contains(text)).cloned();
-        if !spec.glance.is_empty() {
+        if !spec.repeating.is_empty() {
             folded.repeating = self.repeating(spec)?;
         }
         parting.columns = folded.columns.clone();

@@ -87,7 +87,7 @@ pub(crate) fn fold_with(
     progress: &dyn Progress,
 ) -> Result<FoldResult> {
     if let Some(remote) = source.remote() {
-        for name in spec.columns.iter().chain(&spec.glance).chain(examine.columns) {
+        for name in spec.columns.iter().chain(&spec.repeating).chain(examine.columns) {
             source.position(name)?;
         }
         let (folded, seen) = crate::remote::fold(remote.as_ref(), spec, examine, progress)?;
@@ -108,7 +108,7 @@ pub(crate) fn fold_with(
         drop_missing: spec.drop_missing,
         person: spec.person.as_ref(),
         weight: spec.weight.as_ref(),
-        repeating: &spec.glance,
+        repeating: &spec.repeating,
         rows: needs_rows,
         packed: spec.packed,
         ..TableSpec::new(keeping.directory, keeping.memory)

@@ -123,7 +123,7 @@ pub(crate) fn spec(columns: &[&str], missing: &[&str], drop_missing: bool) -> Fo
         drop_missing,
         passthrough: Vec::new(),
         person: None,
-        glance: Vec::new(),
+        repeating: Vec::new(),
         packed: false,
     }
 }

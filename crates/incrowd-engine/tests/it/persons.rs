@@ -44,7 +44,7 @@ fn spec(sensitive: &str, keep: bool) -> FoldSpec {
         drop_missing: true,
         passthrough: if keep { vec!["tag".to_owned()] } else { Vec::new() },
         person: Some("who".to_owned()),
-        glance: Vec::new(),
+        repeating: Vec::new(),
         packed: false,
     }
 }
@@ -89,11 +89,12 @@ fn the_fold_knows_whose_records_a_row_has() {
             assert_eq!(persons.unnamed, unnamed);
             let seen = by_tag(&folded, 1);
             assert!(one_each(&seen));
-            let glance = ["who", "disease", "tag"].map(str::to_owned).to_vec();
+            let repeating = ["who", "disease", "tag"].map(str::to_owned).to_vec();
             let columns = vec!["age".to_owned()];
-            let glanced =
-                engine.fold(&FoldSpec { columns, glance, ..FoldSpec::default() }, &Silent).unwrap();
-            assert_eq!(glanced.repeating, ["who", "tag"], "a disease tells nobody apart");
+            let checked = engine
+                .fold(&FoldSpec { columns, repeating, ..FoldSpec::default() }, &Silent)
+                .unwrap();
+            assert_eq!(checked.repeating, ["who", "tag"], "a disease tells nobody apart");
             assert_eq!(seen.into_keys().collect::<BTreeSet<_>>(), left);
         }
     }

@@ -41,7 +41,7 @@ fn people_with_several_records_are_counted() {
             drop_missing,
             passthrough: Vec::new(),
             person: None,
-            glance: Vec::new(),
+            repeating: Vec::new(),
             packed: false,
         };
         let want: u64 = people.values().map(|own| own[which].saturating_sub(1)).sum();

@@ -309,7 +309,7 @@ impl CheckedJob {
 
     /// Returns the identifiers to check for repeated values, which reveal persons with several
     /// records. Empty if the job names the person column.
-    fn glance(&self) -> Vec<String> {
+    fn repeating_columns(&self) -> Vec<String> {
         let identifiers =
             self.schema.columns().iter().filter(|(_, role)| *role == Role::Identifier);
         let identifiers = identifiers.filter(|_| self.job.input.person.is_none());
@@ -329,7 +329,7 @@ impl CheckedJob {
             passthrough: passthrough_columns(&self.schema),
             person: self.job.input.person.clone(),
             weight: self.job.input.weight.clone(),
-            glance: self.glance(),
+            repeating: self.repeating_columns(),
             packed: false,
         }
     }
