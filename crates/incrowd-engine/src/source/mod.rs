@@ -504,7 +504,7 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
     let metadata = std::fs::metadata(path).map_err(|e| unreadable(path, &e))?;
     if !metadata.is_file() {
         return Err(Error::input(format!("`{}` is not a file", path.display()))
-            .help("incrowd reads its input more than once; save a stream to a file first, or name it `-` and pipe it in"));
+            .help("save a stream to a file first, or name it `-` and pipe it in"));
     }
     file_id::check_read(path, &metadata)?;
     let format = match (options.format, sniff::format(path)?) {

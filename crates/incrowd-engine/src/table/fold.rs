@@ -143,7 +143,9 @@ pub(crate) fn fold_with(
             return Err(too_large());
         }
     }
-    folded.represented = spec.weight.as_ref().map(|_| table.weights_by_row(&table_spec, &folded));
+    if spec.weight.is_some() {
+        folded.represented = Some(table.weights_by_row(&table_spec, &folded)?);
+    }
     if spec.person.is_some() {
         folded.persons = Some(table.number_persons(&table_spec, &folded, &reading, source)?);
     }
@@ -384,7 +386,7 @@ impl CodedTable {
     }
 
     /// The sum of the sampling weights of the records of each row.
-    fn weights_by_row(&self, spec: &TableSpec<'_>, folded: &Folded) -> Vec<u64> {
+    fn weights_by_row(&self, spec: &TableSpec<'_>, folded: &Folded) -> Result<Vec<u64>> {
         let column = self.folded(spec).end + usize::from(spec.person.is_some());
         let dictionary = &self.columns[column].dictionary;
         let weight = |code| {
@@ -393,15 +395,15 @@ impl CodedTable {
         };
         let known: Vec<u64> = (0..=dictionary.len()).map(weight).collect();
         let mut sums = vec![0u64; folded.weights.len()];
-        let add = self.each_block(|head, own, cells| {
+        self.each_block(|head, own, cells| {
             if own == column {
                 for (&row, code) in head.rows.iter().zip(cells.codes()) {
                     let sum = &mut sums[row as usize];
                     *sum = sum.saturating_add(known[code as usize]);
                 }
             }
-        });
-        add.map(|()| sums).unwrap_or_default()
+        })?;
+        Ok(sums)
     }
 
     /// Takes the texts of the folded columns, and removes all columns but the kept ones.
