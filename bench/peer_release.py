@@ -1,9 +1,10 @@
-"""Anonymizes a table with a peer and writes what it would publish, one line per record, in cells incrowd can read.
+"""Anonymizes a table with a peer and writes what it would publish, one line per record, in cells
+incrowd can read.
 
 usage: peer_release.py TOOL TABLE HIERARCHIES QUASI K OUT
-TOOL is anonypy, anonypyx (Mondrian), anonypyx-mdav or anjana. QUASI names columns, separated by commas; of these `age` is a number
-for the tools without hierarchies. Prints the processor and wall seconds of the peer's own work and its version as JSON; reading and
-writing files is not counted.
+TOOL is anonypy, anonypyx (Mondrian), anonypyx-mdav or anjana. QUASI names columns, separated by
+commas; of these `age` is a number for the tools without hierarchies. Prints the processor and wall
+seconds of the peer's own work and its version as JSON; reading and writing files is not counted.
 """
 
 import csv
@@ -41,7 +42,8 @@ def timed(work):
 
 
 def from_groups(groups):
-    """Returns the published cells of groups of record numbers: the interval or the set of their values."""
+    """Returns the published cells of groups of record numbers: the interval or the set of their
+    values."""
     for group in groups:
         part = frame.loc[group]
         cells = [
@@ -55,7 +57,9 @@ def from_groups(groups):
 def anonypy():
     from anonypy import anonypy as peer
 
-    rows, spent, took = timed(lambda: peer.Preserver(frame, quasi, "record").anonymize_k_anonymity(k))
+    rows, spent, took = timed(
+        lambda: peer.Preserver(frame, quasi, "record").anonymize_k_anonymity(k)
+    )
 
     def published():
         for row in rows:
@@ -102,7 +106,9 @@ def anjana():
             lines = list(csv.reader(file, delimiter=";"))
         depth = len(lines[0])
         trees[column] = {
-            level: pandas.Series([int(l[0]) if column == "age" and level == 0 else l[level] for l in lines]).values
+            level: pandas.Series(
+                [int(l[0]) if column == "age" and level == 0 else l[level] for l in lines]
+            ).values
             for level in range(depth)
         }
     data = frame.drop(columns="record")
@@ -121,4 +127,11 @@ with open(out, "w", newline="") as file:
     writer = csv.writer(file)
     writer.writerow(quasi)
     writer.writerows(lines)
-print(json.dumps({"processor_seconds": spent, "seconds": took, "version": version(tool.removesuffix("-mdav"))}))
+print(
+    json.dumps(
+        {
+            "processor_seconds": spent, "seconds": took,
+            "version": version(tool.removesuffix("-mdav"))
+        }
+    )
+)

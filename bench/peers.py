@@ -1,4 +1,5 @@
-"""Copies a CSV or Parquet file with a peer (polars or duckdb): read, parse, write. Prints seconds and peak memory as JSON."""
+"""Copies a CSV or Parquet file with a peer (polars or duckdb): read, parse, write. Prints seconds
+and peak memory as JSON."""
 
 import json
 import resource
@@ -25,7 +26,9 @@ else:
     began = time.perf_counter()
     duckdb.sql("SET enable_progress_bar = false")
     if csv:
-        duckdb.sql(f"COPY (SELECT * FROM read_csv('{source}', all_varchar = true)) TO '{target}' (HEADER)")
+        duckdb.sql(
+            f"COPY (SELECT * FROM read_csv('{source}', all_varchar = true)) TO '{target}' (HEADER)"
+        )
     else:
         duckdb.sql(f"COPY (SELECT * FROM '{source}') TO '{target}'")
 seconds = time.perf_counter() - began

@@ -1,13 +1,17 @@
-"""The Python package beside its peers, and a large table in memory beside the same table in a file; Markdown on standard output.
+"""The Python package beside its peers, and a large table in memory beside the same table in a file;
+Markdown on standard output.
 
-usage: python.py peers DATA          what anonypy and anjana need for a release of Adult: lines, seconds, loss. Kept in bench/python.json,
+usage: python.py peers DATA          what anonypy and anjana need for a release of Adult: lines,
+seconds, loss. Kept in bench/python.json,
                                      from which the table of python/README.md is written
        python.py page                writes that table again
-       python.py memory ROWS [OUT]   a generated census table of ROWS records from Polars, and from CSV
+       python.py memory ROWS [OUT]   a generated census table of ROWS records from Polars, and from
+       CSV
 
-Runs in an environment with incrowd, polars, pandas, anonypy and anjana. Every measurement has a process of its own. The seconds of peers
-are processor time of all threads, which other work on the machine changes little, from a pandas table to a pandas table, without importing
-libraries and reading the table. incrowd has its defaults: the algorithm is `auto`, and the release is checked.
+Runs in an environment with incrowd, polars, pandas, anonypy and anjana. Every measurement has a
+process of its own. The seconds of peers are processor time of all threads, which other work on the
+machine changes little, from a pandas table to a pandas table, without importing libraries and
+reading the table. incrowd has its defaults: the algorithm is `auto`, and the release is checked.
 """
 
 from __future__ import annotations
@@ -24,7 +28,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-FREE = ["age", "sex", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
+FREE = [
+    "age", "sex", "race", "marital-status", "education", "native-country", "workclass", "occupation"
+]
 FIVE = ["age", "sex", "race", "marital-status", "education"]
 
 # The code of users, from a pandas table `df` to a release. Its lines are counted.
@@ -32,7 +38,8 @@ INCROWD = """
 release = incrowd.anonymize(df, quasi=quasi, k=k).to_pandas()
 """
 INCROWD_TREES = """
-release = incrowd.anonymize(df, quasi=quasi, k=k, hierarchies={c: f"{trees}/adult_hierarchy_{c}.csv" for c in quasi}).to_pandas()
+hierarchies = {c: f"{trees}/adult_hierarchy_{c}.csv" for c in quasi}
+release = incrowd.anonymize(df, quasi=quasi, k=k, hierarchies=hierarchies).to_pandas()
 """
 ANONYPY = """
 df = df.copy()
@@ -76,7 +83,9 @@ def one(tool: str, data: str, k: int) -> dict[str, Any]:
 
     lines, quasi = TOOLS[tool]
     df = adult(data)[quasi]
-    space: dict[str, Any] = {"df": df, "quasi": quasi, "k": k, "trees": f"{data}/hierarchies", "pandas": pandas}
+    space: dict[str, Any] = {
+        "df": df, "quasi": quasi, "k": k, "trees": f"{data}/hierarchies", "pandas": pandas
+    }
     space["incrowd"] = incrowd
     if tool == "anonypy":
         from anonypy import anonypy
@@ -91,12 +100,19 @@ def one(tool: str, data: str, k: int) -> dict[str, Any]:
     took = time.process_time() - began
     release = space["release"]
     published = release if tool.startswith("incrowd") else cells(tool, release, quasi)
-    trees = {c: f"{data}/hierarchies/adult_hierarchy_{c}.csv" for c in quasi} if quasi == FIVE else None
+    trees = {
+        c: f"{data}/hierarchies/adult_hierarchy_{c}.csv" for c in quasi
+    } if quasi == FIVE else None
     held = incrowd.verify(published, quasi=quasi, k=k)
     # One scorer for all.
-    scored = incrowd.measure(df, published, quasi=quasi, hierarchies=trees, only=["ncp", "information_loss"])
+    scored = incrowd.measure(
+        df, published, quasi=quasi, hierarchies=trees, only=["ncp", "information_loss"]
+    )
     loss = scored.metrics.ncp
-    return {"seconds": took, "ncp": loss, "records": len(published), "holds": held.holds, "groups": held.groups}
+    return {
+        "seconds": took, "ncp": loss, "records": len(published), "holds": held.holds,
+        "groups": held.groups
+    }
 
 
 def cells(tool: str, release: Any, quasi: list[str]) -> Any:
@@ -112,7 +128,9 @@ def cells(tool: str, release: Any, quasi: list[str]) -> Any:
         values = sorted(text.split(","))
         return values[0] if len(values) == 1 else "{" + ", ".join(values) + "}"
 
-    return pandas.DataFrame({c: [spelled(c, text) for text in release[c].astype(str)] for c in quasi})
+    return pandas.DataFrame(
+        {c: [spelled(c, text) for text in release[c].astype(str)] for c in quasi}
+    )
 
 
 def elsewhere(*arguments: str) -> dict[str, Any]:
@@ -134,9 +152,20 @@ def peers(data: str) -> None:
     found: list[dict[str, Any]] = []
     for tool, (lines, _) in TOOLS.items():
         name = tool.split(",")[0]
-        told = {"tool": tool.replace(name, f"{name} {version(name)}"), "lines": len(lines.strip().splitlines())}
-        found += [{**told, "k": k, "checked": name == "incrowd", **elsewhere("one", tool, data, str(k))} for k in (5, 50)]
-    KEPT.write_text(json.dumps({"load": load, "date": time.strftime("%Y-%m-%d", time.gmtime()), "found": found}, indent=1) + "\n")
+        told = {
+            "tool": tool.replace(name, f"{name} {version(name)}"),
+            "lines": len(lines.strip().splitlines())
+        }
+        found += [
+            {**told, "k": k, "checked": name == "incrowd", **elsewhere("one", tool, data, str(k))}
+            for k in (5, 50)
+        ]
+    KEPT.write_text(
+        json.dumps(
+            {"load": load, "date": time.strftime("%Y-%m-%d", time.gmtime()), "found": found},
+            indent=1
+        ) + "\n"
+    )
     page()
     print(table(), end="")
 
@@ -144,11 +173,15 @@ def peers(data: str) -> None:
 def table() -> str:
     """Returns the table of the last results."""
     kept = json.loads(KEPT.read_text())
-    rows = ["| | lines | k | processor seconds | NCP | groups | checked before it is returned |", "|---|---|---|---|---|---|---|"]
+    rows = [
+        "| | lines | k | processor seconds | NCP | groups | checked before it is returned |",
+        "|---|---|---|---|---|---|---|"
+    ]
     for of in kept["found"]:
         checked = ("yes" if of["checked"] else "no") + ("" if of["holds"] else "; it does not hold")
         rows.append(
-            f"| {of['tool']} | {of['lines']} | {of['k']} | {of['seconds']:.2f} | {of['ncp']:.3f} | {of['groups']:,} | {checked} |"
+            f"| {of['tool']} | {of['lines']} | {of['k']} | {of['seconds']:.2f} | {of['ncp']:.3f} "
+            f"| {of['groups']:,} | {checked} |"
         )
     return "\n".join([*rows, "", f"Measured on {kept['date']}, load {kept['load']:.1f}."]) + "\n"
 
@@ -172,19 +205,29 @@ def memory(rows: int, out: Path) -> None:
         place.mkdir(parents=True, exist_ok=True)
         command("demo", "--rows", str(rows), "--data-only", "--dir", str(place))
     in_files, held = elsewhere("in-files", str(table)), elsewhere("in-memory", str(table))
-    print(f"\n{rows:,} records, {len(QUASI) + 1} columns, k = 10, mondrian; processor seconds; load {os.getloadavg()[0]:.1f}\n")
+    print(
+        f"\n{rows:,} records, {len(QUASI) + 1} columns, k = 10, mondrian; processor seconds; load "
+        f"{os.getloadavg()[0]:.1f}\n"
+    )
     print("| step | CSV to CSV | Polars, in memory |")
     print("|---|---|---|")
     for step, seconds in in_files["steps"].items():
         print(f"| {step} | {seconds:.2f} | {held['steps'].get(step, 0.0):.2f} |")
     print(f"| all | {in_files['seconds']:.2f} | {held['seconds']:.2f} |")
-    whole, twice = held["peak"] / held["arrow"], (held["peak"] - held["resident before"]) / held["arrow"]
-    print(f"\nThe table has {held['arrow'] / 1e6:,.0f} MB in Arrow. The peak of the process is {whole:.2f} times that, libraries and")
+    whole, twice = held["peak"] / held["arrow"], (
+        held["peak"] - held["resident before"]
+    ) / held["arrow"]
+    print(
+        f"\nThe table has {held['arrow'] / 1e6:,.0f} MB in Arrow. The peak of the process is "
+        f"{whole:.2f} times that, libraries and"
+    )
     print(f"the table itself included; the work alone adds {twice:.2f} times.")
 
 
 def command(*arguments: str) -> str:
-    done = subprocess.run([sys.executable, "-m", "incrowd", *arguments], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "incrowd", *arguments], capture_output=True, text=True
+    )
     if done.returncode != 0:
         raise SystemExit(done.stderr)
     return done.stderr
@@ -205,12 +248,15 @@ def in_memory(table: str) -> dict[str, Any]:
         code = (
             "import polars as pl, sys;"
             # Zip codes begin with zeros, so they are text.
-            f"pl.read_csv(sys.argv[1], columns={[*QUASI, SENSITIVE]!r}, schema_overrides={{'zip': pl.String}})"
+            f"pl.read_csv(sys.argv[1], columns={[*QUASI, SENSITIVE]!r}, "
+            f"schema_overrides={{'zip': pl.String}})"
             ".write_ipc(sys.argv[2])"
         )
         subprocess.run([sys.executable, "-c", code, table, file.name], check=True)
         df = pl.read_ipc(file.name)
-    arrow = sum(batch.nbytes for batch in df.to_arrow(compat_level=pl.CompatLevel.newest()).to_batches())
+    arrow = sum(
+        batch.nbytes for batch in df.to_arrow(compat_level=pl.CompatLevel.newest()).to_batches()
+    )
     before = resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")
     return {**timed(df), "arrow": arrow, "resident before": before, "peak": resident("VmHWM")}
@@ -233,7 +279,9 @@ def timed(table: object, **more: Any) -> dict[str, Any]:
             steps.append((step, time.process_time() - began))
 
     warnings.simplefilter("ignore", incrowd.Warning)
-    release = incrowd.anonymize(table, quasi=QUASI, sensitive=SENSITIVE, k=10, algorithm="mondrian", progress=told, **more)
+    release = incrowd.anonymize(
+        table, quasi=QUASI, sensitive=SENSITIVE, k=10, algorithm="mondrian", progress=told, **more
+    )
     took = time.process_time() - began
     ends = [start for _, start in steps[1:]] + [took]
     spent = {name: round(end - start, 2) for (name, start), end in zip(steps, ends)}

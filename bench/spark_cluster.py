@@ -1,7 +1,9 @@
-"""What the benchmarks on Spark share: a cluster of processes, people who do not exist, and what processes used.
+"""What the benchmarks on Spark share: a cluster of processes, people who do not exist, and what
+processes used.
 
-A cluster is `local-cluster[N,1,MEMORY]`: N executors with one core each, in processes of their own, started with the session and
-ended with it. `local[2]` has no executors; two threads of the driver do the work.
+A cluster is `local-cluster[N,1,MEMORY]`: N executors with one core each, in processes of their own,
+started with the session and ended with it. `local[2]` has no executors; two threads of the driver
+do the work.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ def environment(place: Path) -> dict[str, str]:
     import pyspark
 
     return {
-        **os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost", "SPARK_SCALA_VERSION": "2.13",
+        **os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost",
+        "SPARK_SCALA_VERSION": "2.13",
         "SPARK_HOME": str(Path(pyspark.__file__).parent), "SPARK_WORKER_DIR": str(place / "work"),
         "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
@@ -38,22 +41,29 @@ def master(executors: int, memory: int) -> str:
 
 def settings(place: Path, executors: int, memory: int, driver: str) -> dict[str, str]:
     return {
-        "spark.ui.enabled": "false", "spark.log.level": "ERROR", "spark.driver.memory": driver, "spark.driver.maxResultSize": "0",
-        "spark.executor.memory": f"{memory}m", "spark.sql.shuffle.partitions": str(16 * max(executors, 1)),
-        "spark.local.dir": str(place / "local"), "spark.sql.warehouse.dir": str(place / "warehouse"),
+        "spark.ui.enabled": "false", "spark.log.level": "ERROR", "spark.driver.memory": driver,
+        "spark.driver.maxResultSize": "0",
+        "spark.executor.memory": f"{memory}m",
+        "spark.sql.shuffle.partitions": str(16 * max(executors, 1)),
+        "spark.local.dir": str(place / "local"),
+        "spark.sql.warehouse.dir": str(place / "warehouse"),
         "spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1",
     }
 
 
 def people(spark: Any, records: int) -> Any:
-    """Returns ten columns. Sums and minima of draws give mostly ordinary people and some outliers."""
+    """Returns ten columns. Sums and minima of draws give mostly ordinary people and some
+    outliers."""
     from pyspark.sql import functions as f
 
     def draw(salt: int, n: int) -> Any:
         return f.pmod(f.xxhash64(f.col("id"), f.lit(salt)), f.lit(n))
 
     age = ((draw(1, 45) + draw(2, 45)) + draw(7, 10)).cast("int")
-    zip_ = f.concat(f.lit("1"), f.lpad(f.least(draw(3, 1000), draw(4, 1000), draw(8, 1000)).cast("string"), 3, "0"))
+    zip_ = f.concat(
+        f.lit("1"),
+        f.lpad(f.least(draw(3, 1000), draw(4, 1000), draw(8, 1000)).cast("string"), 3, "0")
+    )
     income = (f.least(draw(5, 200), draw(9, 200), draw(10, 200)) * 1000).cast("int")
     return spark.range(records).select(
         f.col("id").cast("string").alias("name"), age.alias("age"), zip_.alias("zip"),
@@ -105,8 +115,8 @@ def peak(pid: int | str = "self") -> float:
 
 
 class Watch:
-    """Looks at the processes and the files of a run every few seconds: the most memory of the executors and of the driver's
-    Java, and the most bytes on the disk."""
+    """Looks at the processes and the files of a run every few seconds: the most memory of the
+    executors and of the driver's Java, and the most bytes on the disk."""
 
     def __init__(self, place: Path, every: float = 2.0) -> None:
         self.place, self.every = place, every
@@ -152,14 +162,18 @@ def size(place: Path) -> int:
 def shuffled(log: Path, begin: float, end: float) -> float:
     """Returns the MiB that tasks wrote for shuffles between two times, from an event log."""
     total = 0
-    for file in (file for file in log.rglob("*") if file.is_file() and not file.name.startswith(".")):
+    for file in (
+        file for file in log.rglob("*") if file.is_file() and not file.name.startswith(".")
+    ):
         with file.open(encoding="utf-8") as lines:
             for line in lines:
                 if '"SparkListenerTaskEnd"' in line:
                     event = json.loads(line)
                     metrics = event.get("Task Metrics") or {}
                     if begin <= event["Task Info"]["Finish Time"] / 1000 <= end:
-                        total += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
+                        total += metrics.get("Shuffle Write Metrics", {}).get(
+                            "Shuffle Bytes Written", 0
+                        )
     return total / 2**20
 
 

@@ -1,10 +1,12 @@
-"""What becomes of a release when something breaks: a real cluster of processes, and one fault in each run.
+"""What becomes of a release when something breaks: a real cluster of processes, and one fault in
+each run.
 
     python bench/spark_faults.py [--rows N] [--kills N]
 
-Starts a Spark Connect server with two executors (`local-cluster[2,1,1200]`), makes a release without any fault, and then one for each
-fault. Every run must end with the same records or without a release. Prints the table of docs/spark.md; exit code 1 if any run
-ended otherwise. Linux, as root for the disk that is full; Java and `pip install 'pyspark[connect]' pyarrow incrowd`.
+Starts a Spark Connect server with two executors (`local-cluster[2,1,1200]`), makes a release
+without any fault, and then one for each fault. Every run must end with the same records or without
+a release. Prints the table of docs/spark.md; exit code 1 if any run ended otherwise. Linux, as root
+for the disk that is full; Java and `pip install 'pyspark[connect]' pyarrow incrowd`.
 """
 
 from __future__ import annotations
@@ -84,22 +86,27 @@ class Server:
 
         home = Path(pyspark.__file__).parent
         settings = {
-            "spark.connect.grpc.binding.port": str(self.port), "spark.ui.enabled": "false", "spark.driver.memory": "1g",
-            "spark.executor.memory": "1000m", "spark.sql.shuffle.partitions": "4", "spark.local.dir": str(place / "local"),
+            "spark.connect.grpc.binding.port": str(self.port), "spark.ui.enabled": "false",
+            "spark.driver.memory": "1g",
+            "spark.executor.memory": "1000m", "spark.sql.shuffle.partitions": "4",
+            "spark.local.dir": str(place / "local"),
             "spark.sql.warehouse.dir": str(place / "warehouse"), "spark.log.level": "ERROR",
             "spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1",
             # A killed executor is restarted; a test may kill many.
             "spark.deploy.maxExecutorRetries": "-1", "spark.task.maxFailures": "8",
         }
         command = [str(home / "bin" / "spark-submit"), "--master", "local-cluster[2,1,1200]",
-                   "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--name", "faults"]
+                   "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--name",
+                   "faults"]
         for key, value in settings.items():
             command += ["--conf", f"{key}={value}"]
-        env = {**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost",
+        env = {**os.environ, "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1",
+               "SPARK_LOCAL_HOSTNAME": "localhost",
                "SPARK_SCALA_VERSION": "2.13", "SPARK_WORKER_DIR": str(place / "work")}
         self.log = (place / "server.log").open("ab")
         self.process = subprocess.Popen(
-            [*command, "spark-internal"], env=env, stdout=self.log, stderr=self.log, cwd=place, start_new_session=True,
+            [*command, "spark-internal"], env=env, stdout=self.log, stderr=self.log, cwd=place,
+            start_new_session=True,
         )
         end = time.monotonic() + PATIENCE
         while True:
@@ -155,7 +162,9 @@ def phase(out: Path) -> str:
 
 
 def contents(release: Path) -> collections.Counter[tuple[object, ...]]:
-    return collections.Counter(zip(*[column.to_pylist() for column in pq.read_table(release).columns]))
+    return collections.Counter(
+        zip(*[column.to_pylist() for column in pq.read_table(release).columns])
+    )
 
 
 class Harness:
@@ -172,7 +181,10 @@ class Harness:
         """Runs one release with a fault in a phase, and returns the outcome."""
         own = out or Path(tempfile.mkdtemp(dir=self.place))
         client = subprocess.Popen(
-            [sys.executable, __file__, "--client", self.server.address, str(self.table), str(own / "release")],
+            [
+                sys.executable, __file__, "--client", self.server.address, str(self.table),
+                str(own / "release")
+            ],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )
         assert client.stdout is not None
@@ -198,20 +210,31 @@ class Harness:
                 return f"no release, but {len(left)} left behind"
             return "no release" + (", a place left that the next run removes" if left else "")
         found = contents(release)
-        if found.total() != self.rows or (self.twin is not None and found != self.twin) or "published" not in said:
+        if found.total() != self.rows or (
+            self.twin is not None and found != self.twin
+        ) or "published" not in said:
             self.failed = True
             return f"WRONG: {found.total()} records"
         checked = subprocess.run(
-            [sys.executable, "-c", "import incrowd,sys; sys.exit(not incrowd.verify(sys.argv[1]).holds)", str(release)],
+            [
+                sys.executable, "-c",
+                "import incrowd,sys; sys.exit(not incrowd.verify(sys.argv[1]).holds)", str(release)
+            ],
             capture_output=True,
         )
         if checked.returncode or any(own.glob("_incrowd-*")):
             self.failed = True
             return "WRONG: it does not verify"
         self.twin = self.twin or found
-        return "the same release" if struck or fault is None else "the same release (the fault came too late)"
+        return (
+            "the same release"
+            if struck or fault is None
+            else "the same release (the fault came too late)"
+        )
 
-    def repeat(self, what: str, when: str, fault: object, times: int, out: Path | None = None) -> None:
+    def repeat(
+        self, what: str, when: str, fault: object, times: int, out: Path | None = None
+    ) -> None:
         ends: collections.Counter[str] = collections.Counter()
         for _ in range(times):
             ends[self.run(when, fault, out)] += 1
@@ -249,25 +272,32 @@ def main() -> int:
         phases = [] if given.server_only else ["fold", "join", "write", "read-back"]
         for i, when in enumerate(phases):
             times = given.kills // 4 + (i < given.kills % 4)
-            harness.repeat(f"an executor is killed (-9) in the {when}", when, harness.kill_executor, times)
+            harness.repeat(
+                f"an executor is killed (-9) in the {when}", when, harness.kill_executor, times
+            )
         # A killed run left its directory; the next run for the same release removes it.
         again = place / "again"
         again.mkdir()
         if not given.server_only:
-            harness.repeat("the program is killed (-9) in the write", "write", kill_client, 1, again)
+            harness.repeat(
+                "the program is killed (-9) in the write", "write", kill_client, 1, again
+            )
             harness.repeat("the same release, made again after that", "never", None, 1, again)
             harness.repeat("the staging place is removed in the write", "write", remove_staging, 1)
         small = place / "small"
         small.mkdir()
         size = max(1, given.rows // 200_000)
         if not given.server_only and os.geteuid() == 0 and subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", f"size={size}m", "tmpfs", str(small)], capture_output=True
+            ["mount", "-t", "tmpfs", "-o", f"size={size}m", "tmpfs", str(small)],
+            capture_output=True
         ).returncode == 0:
             try:
                 harness.repeat("the disk is full", "never", None, 1, small)
             finally:
                 subprocess.run(["umount", "-l", str(small)], check=False)
-        harness.repeat("the server is killed (-9) in the write", "write", lambda *_: harness.server.kill(), 1)
+        harness.repeat(
+            "the server is killed (-9) in the write", "write", lambda *_: harness.server.kill(), 1
+        )
     finally:
         harness.server.kill()
         shutil.rmtree(place, ignore_errors=True)

@@ -2,10 +2,11 @@
 
 usage: tables.py [ROWS…]     default: 1000000 10000000
 
-A table of visits is generated: id, age, sex, 20,000 zip codes, region, education, marital status, 200 occupations, countries, income
-with two decimals, date, disease, children. `mondrian` with k = 10 reads it, writes a release and verifies it; Polars copies the columns
-that the job reads. Both run in turn, in processes of their own; the figure is the median of three rounds. Only the ratios mean anything.
-The program is `target/release/incrowd`, or INCROWD_PROGRAM.
+A table of visits is generated: id, age, sex, 20,000 zip codes, region, education, marital status,
+200 occupations, countries, income with two decimals, date, disease, children. `mondrian` with k =
+10 reads it, writes a release and verifies it; Polars copies the columns that the job reads. Both
+run in turn, in processes of their own; the figure is the median of three rounds. Only the ratios
+mean anything. The program is `target/release/incrowd`, or INCROWD_PROGRAM.
 """
 
 from __future__ import annotations
@@ -75,10 +76,13 @@ def measure(program: str, place: Path, source: Path, quasi: list[str], kept: lis
     """Returns a line of the table."""
     to = place / f"release{source.suffix}"
     copied = place / f"copy{source.suffix}"
-    job = [program, "anonymize", str(source), "--quasi", ",".join(quasi), "--sensitive", "disease", "-k", "10", "-q",
+    job = [program, "anonymize", str(source), "--quasi", ",".join(quasi), "--sensitive", "disease",
+           "-k", "10", "-q",
            "--algorithm", "mondrian", "--hierarchy", "zip=mask", "-o", str(to)]
     job += [f"--{flag}={column}" for column in kept for flag in ("passthrough", "unlinkable")]
-    copy = [sys.executable, "-c", COPY, str(source), str(copied), ",".join([*quasi, "disease", *kept])]
+    copy = [
+        sys.executable, "-c", COPY, str(source), str(copied), ",".join([*quasi, "disease", *kept])
+    ]
     ours: list[tuple[float, float]] = []
     theirs: list[float] = []
     for _ in range(ROUNDS):
@@ -94,18 +98,28 @@ def measure(program: str, place: Path, source: Path, quasi: list[str], kept: lis
 
 def main() -> None:
     rows = [int(own) for own in sys.argv[1:]] or [1_000_000, 10_000_000]
-    program = os.environ.get("INCROWD_PROGRAM", str(Path(__file__).parent.parent / "target/release/incrowd"))
-    print("| records | format | QIs | passthrough | Polars copies | mondrian, verified | ratio | memory | release / table, bytes |")
+    program = os.environ.get(
+        "INCROWD_PROGRAM", str(Path(__file__).parent.parent / "target/release/incrowd")
+    )
+    print(
+        "| records | format | QIs | passthrough | Polars copies | mondrian, verified | ratio | "
+        "memory | release / table, bytes |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="incrowd-tables-") as directory:
         place = Path(directory)
         for records in rows:
-            subprocess.run([sys.executable, "-c", TABLE, str(records), str(place / "visits")], check=True)
+            subprocess.run(
+                [sys.executable, "-c", TABLE, str(records), str(place / "visits")], check=True
+            )
             for suffix in ["csv", "parquet"]:
                 for quasi in [FIVE, NINE]:
                     for kept in [[], ["income"]]:
                         line = measure(program, place, place / f"visits.{suffix}", quasi, kept)
-                        print(f"| {records:,} | {suffix} | {len(quasi)} | {', '.join(kept) or 'none'} | {line} |", flush=True)
+                        print(
+                            f"| {records:,} | {suffix} | {len(quasi)} | "
+                            f"{', '.join(kept) or 'none'} | {line} |", flush=True
+                        )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,9 @@ class Record(dict[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"there is no `{name}`; known are: {', '.join(self)}", name=name, obj=None) from None
+            raise AttributeError(
+                f"there is no `{name}`; known are: {', '.join(self)}", name=name, obj=None
+            ) from None
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"`{name}` cannot be set: the object is immutable")
@@ -82,7 +84,10 @@ class Record(dict[str, Any]):
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise TypeError("the object is immutable; `.to_dict()` returns dictionaries and lists that can be changed")
+        raise TypeError(
+            "the object is immutable; `.to_dict()` returns dictionaries and lists that can be "
+            "changed"
+        )
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self]
@@ -162,7 +167,10 @@ class Verification(Decided):
 
     def _repr_html_(self) -> str:
         rows = [model_row(model) for model in self["models"]]
-        head = _headline(self.holds, "All guarantees hold.", "A guarantee fails.", "Undecided whether all guarantees hold.")
+        head = _headline(
+            self.holds, "All guarantees hold.", "A guarantee fails.",
+            "Undecided whether all guarantees hold."
+        )
         about = f"{number(self['records'])} records in {number(self['groups'])} groups"
         return box(f'{head} {about}{table(["model", "", "result"], rows)}')
 
@@ -180,17 +188,30 @@ class Attacks(Decided):
     def _repr_html_(self) -> str:
         rows: list[list[str]] = []
         for attack in self["attacks"]:
-            of = f"{attack['attack']} of {attack['column']}" if attack["column"] else str(attack["attack"])
-            people = f"{number(attack['at_risk'])} of {number(attack['of'])} {attack['people']} {attack['at_risk_means']}"
-            rows.append([html.escape(of), bar(attack["worst"], number(attack["worst"])), *texts([attack["average"], people])])
-        head = "" if self.holds is None else verdict(self.holds, "No limit is exceeded.", "A limit is exceeded.")
+            of = str(attack["attack"])
+            if attack["column"]:
+                of += f" of {attack['column']}"
+            people = (
+                f"{number(attack['at_risk'])} of {number(attack['of'])} {attack['people']} "
+                f"{attack['at_risk_means']}"
+            )
+            rows.append(
+                [
+                    html.escape(of), bar(attack["worst"], number(attack["worst"])),
+                    *texts([attack["average"], people])
+                ]
+            )
+        head = "" if self.holds is None else verdict(
+            self.holds, "No limit is exceeded.", "A limit is exceeded."
+        )
         skipped = ", ".join(dict.fromkeys(str(attack["attack"]) for attack in self["not_run"]))
         aside = quiet(f"not run: {skipped}; `.not_run` has the reasons") if skipped else ""
         return box(head + table(["attack", "worst", "average", "at risk"], rows) + aside)
 
 
 class Profile(Record):
-    """The profile of a table. Everything except the numbers of records and columns is for the data owner."""
+    """The profile of a table. Everything except the numbers of records and columns is for the data
+    owner."""
 
     __slots__ = ()
 
@@ -203,21 +224,29 @@ class Profile(Record):
         rows: list[list[str]] = []
         for column in self["private"]["columns"]:
             sure = "" if column["sure"] else " (uncertain)"
-            cells: list[object] = [column["name"], column["kind"], column["distinct"], column["missing"]]
+            cells: list[object] = [
+                column["name"], column["kind"], column["distinct"], column["missing"]
+            ]
             role = f"{column['role']}{sure}"
-            rows.append([*texts(cells), bar(column["unique_share"]), *texts([role, column["reason"]])])
+            rows.append(
+                [*texts(cells), bar(column["unique_share"]), *texts([role, column["reason"]])]
+            )
         head = f"{number(self['records'])} records, {number(self['columns'])} columns"
         names = ["column", "kind", "distinct", "missing", "unique records", "role", "reason"]
         aside = ""
         uniqueness = self["private"].get("uniqueness")
         if uniqueness is not None:
             on = ", ".join(str(name) for name in uniqueness["columns"])
-            aside = quiet(f"{number(uniqueness['unique'])} records are unique on {on}; for the data owner only")
+            aside = quiet(
+                f"{number(uniqueness['unique'])} records are unique on {on}; for the data owner "
+                f"only"
+            )
         return box(html.escape(head) + table(names, rows) + aside)
 
 
 class Hierarchy:
-    """The labels of a column's values at every level: one row per value, ``value, level 1, …, *``."""
+    """The labels of a column's values at every level: one row per value, ``value, level 1, …,
+    *``."""
 
     __slots__ = ("rows", "text")
     rows: tuple[tuple[str, ...], ...]
@@ -231,9 +260,12 @@ class Hierarchy:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`{name}` cannot be set: the object is immutable")
 
-    def save(self, path: str | Path) -> None:
-        """Writes a hierarchy file, which the argument `hierarchies` accepts."""
-        _incrowd.write_page(path, self.text, False)
+    def save(self, path: str | Path, replace: bool = False) -> None:
+        """Writes a hierarchy file, which the argument `hierarchies` accepts.
+
+        An existing file is replaced only if `replace` is set.
+        """
+        _incrowd.write_page(path, self.text, False, replace)
 
     def __repr__(self) -> str:
         return self.text.rstrip("\n")
@@ -260,15 +292,20 @@ class Page:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"`{name}` cannot be set: the object is immutable")
 
-    def save(self, path: str | Path) -> None:
-        """Writes the page to a file atomically. A page for the data owner is readable by its owner only."""
-        _incrowd.write_page(path, self.html, self.private)
+    def save(self, path: str | Path, replace: bool = False) -> None:
+        """Writes the page to a file atomically. A page for the data owner is readable by its owner
+        only.
+
+        An existing file is replaced only if `replace` is set.
+        """
+        _incrowd.write_page(path, self.html, self.private, replace)
 
     def __repr__(self) -> str:
         return f"<a page of {len(self.html):,} characters; .save(path) writes it>"
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{html.escape(self.html)}" style="width:100%;height:48em;border:0"></iframe>'
+        page = html.escape(self.html)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:48em;border:0"></iframe>'
 
 
 class Comparison(Record):
@@ -291,7 +328,8 @@ class Comparison(Record):
 
     @property
     def choice(self) -> Record | None:
-        """The chosen configuration with the reasons; ``None`` if no configuration gives a release."""
+        """The chosen configuration with the reasons; ``None`` if no configuration gives a
+        release."""
         return cast("Record | None", self["private"]["choice"])
 
     def plot(self) -> Page:
@@ -306,14 +344,20 @@ class Comparison(Record):
             cells = (
                 [str(result["failed"]), "", "", ""]
                 if metrics is None
-                else [number(metrics[loss]), number(result["identity_risk"]), number(result["groups"]), ""]
+                else [
+                    number(metrics[loss]), number(result["identity_risk"]),
+                    number(result["groups"]), ""
+                ]
             )
-            rows.append([html.escape(cell) for cell in [result["algorithm"], result["models"], *cells[:3]]])
+            rows.append(
+                [html.escape(cell) for cell in [result["algorithm"], result["models"], *cells[:3]]]
+            )
         return box(table(["algorithm", "models", loss, "worst risk", "groups"], rows))
 
 
 class Pages(Decided):
-    """The reports of a release: ``public`` may be published; ``owner`` must not, and needs the original."""
+    """The reports of a release: ``public`` may be published; ``owner`` must not, and needs the
+    original."""
 
     __slots__ = ()
 
@@ -353,7 +397,9 @@ class Explanation(Record):
         if self["better"]:
             parts.append(f"Better: {self['better']}")
         for param in self["parameters"]:
-            default = "required" if param["default"] is None else f"default: {param['default'] or 'none'}"
+            default = (
+                "required" if param["default"] is None else f"default: {param['default'] or 'none'}"
+            )
             parts.append(f"{param['name']} = {param['takes']} ({default}): {param['about']}")
         parts.append(f"Paper: {self['paper']}")
         return "\n\n".join(parts)

@@ -39,47 +39,63 @@ def _warn(texts: Iterable[str]) -> None:
 
 
 def _inner(release: object) -> object:
-    return release._release if isinstance(release, Release) else release  # pyright: ignore[reportPrivateUsage]
+    if isinstance(release, Release):
+        return release._release  # pyright: ignore[reportPrivateUsage]
+    return release
 
 
 def anonymize(
     table: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Release:
-    release, notes = _with_progress(lambda p: _incrowd.anonymize(table, arguments, job, p), progress)
+    release, notes = _with_progress(
+        lambda p: _incrowd.anonymize(table, arguments, job, p), progress
+    )
     _warn(notes)
     return Release(release)
 
 
 def verify(
-    release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+    release: object, original: object, arguments: dict[str, Any], progress: Progress,
+    job: _Job = None, of_job: bool = False
 ) -> Verification:
-    answer, notes = _with_progress(lambda p: _incrowd.verify(_inner(release), original, arguments, job, p), progress)
+    answer, notes = _with_progress(
+        lambda p: _incrowd.verify(_inner(release), original, arguments, job, of_job, p), progress
+    )
     _warn(notes)
     return Verification(json.loads(answer))
 
 
 def measure(
-    original: object, release: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+    original: object, release: object, arguments: dict[str, Any], progress: Progress,
+    job: _Job = None, of_job: bool = False
 ) -> Record:
-    answer, notes = _with_progress(lambda p: _incrowd.measure(original, _inner(release), arguments, job, p), progress)
+    answer, notes = _with_progress(
+        lambda p: _incrowd.measure(original, _inner(release), arguments, job, of_job, p), progress
+    )
     _warn(notes)
     return Record(json.loads(answer))
 
 
 def attack(
-    release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+    release: object, original: object, arguments: dict[str, Any], progress: Progress,
+    job: _Job = None, of_job: bool = False
 ) -> Attacks:
     if "second" in arguments:
         arguments = {**arguments, "second": _inner(arguments["second"])}
-    answer, notes = _with_progress(lambda p: _incrowd.attack(_inner(release), original, arguments, job, p), progress)
+    answer, notes = _with_progress(
+        lambda p: _incrowd.attack(_inner(release), original, arguments, job, of_job, p), progress
+    )
     _warn(notes)
     return Attacks(json.loads(answer))
 
 
 def report(
-    release: object, original: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
+    release: object, original: object, arguments: dict[str, Any], progress: Progress,
+    job: _Job = None, of_job: bool = False
 ) -> Pages:
-    answer, notes = _with_progress(lambda p: _incrowd.report(_inner(release), original, arguments, job, p), progress)
+    answer, notes = _with_progress(
+        lambda p: _incrowd.report(_inner(release), original, arguments, job, of_job, p), progress
+    )
     _warn(notes)
     return Pages(json.loads(answer))
 
@@ -93,7 +109,9 @@ def profile(table: object, arguments: dict[str, Any], progress: Progress) -> Pro
 def compare(
     table: object, arguments: dict[str, Any], progress: Progress, job: _Job = None
 ) -> Comparison:
-    answer, page, notes = _with_progress(lambda p: _incrowd.compare(table, arguments, job, p), progress)
+    answer, page, notes = _with_progress(
+        lambda p: _incrowd.compare(table, arguments, job, p), progress
+    )
     _warn(notes)
     return Comparison(json.loads(answer), page)
 
@@ -110,7 +128,8 @@ def batches(
 
 
 def init(
-    table: str | PathLike[str] | Sequence[str | PathLike[str]], arguments: dict[str, Any], progress: Progress
+    table: str | PathLike[str] | Sequence[str | PathLike[str]], arguments: dict[str, Any],
+    progress: Progress
 ) -> Record:
     tables = [table] if isinstance(table, (str, PathLike)) else list(table)
     answer, notes = _with_progress(lambda p: _incrowd.init(tables, arguments, p), progress)

@@ -10,8 +10,8 @@ class Warning(UserWarning):  # noqa: A001
 class Error(Exception):
     """The base of all errors of incrowd.
 
-    ``help`` is a help text, ``key`` the job key (``columns.zip.hierarchy``), ``argument`` the argument, ``file`` and
-    ``line`` the place in a job file. Each is ``None`` if it is not known.
+    ``help`` is a help text, ``key`` the job key (``columns.zip.hierarchy``), ``argument`` the
+    argument, ``file`` and ``line`` the place in a job file. Each is ``None`` if it is not known.
     """
 
     message: str

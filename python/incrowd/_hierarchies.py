@@ -13,12 +13,13 @@ from ._progress import Progress, listener
 
 
 def hierarchy(
-    table: object, column: str, kind: str | PathLike[str] | Mapping[str, Any], *, progress: Progress = None
+    table: object, column: str, kind: str | PathLike[str] | Mapping[str, Any], *,
+    progress: Progress = None
 ) -> Hierarchy:
     """Builds the hierarchy of a column from its values.
 
-    `kind` is the name of a recipe such as ``mask``, ``intervals:5`` or ``dates``, a mapping with its settings, or the path of a
-    file, as in the argument `hierarchies`.
+    `kind` is the name of a recipe such as ``mask``, ``intervals:5`` or ``dates``, a mapping with
+    its settings, or the path of a file, as in the argument `hierarchies`.
     """
     report, close = listener(progress)
     try:
@@ -28,5 +29,6 @@ def hierarchy(
 
 
 def lint(path: str | PathLike[str]) -> Record:
-    """Checks a hierarchy file: ``errors`` is the number of errors, ``findings`` have line numbers."""
+    """Checks a hierarchy file: ``errors`` is the number of errors, ``findings`` have line
+    numbers."""
     return Record(json.loads(_incrowd.lint(path)))

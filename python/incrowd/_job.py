@@ -27,7 +27,8 @@ class Job(JobArguments):
 
     ``job = Job.read("job.toml"); job.k = 25; job.anonymize()``
 
-    Setting a model replaces the model of the same name and keeps the others. ``None`` means the value of the file.
+    Setting a model replaces the model of the same name and keeps the others. ``None`` means the
+    value of the file.
     """
 
     _file: str | None
@@ -61,7 +62,9 @@ class Job(JobArguments):
         return self._set.get(name)
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self._set.items() if value is not None)
+        given = ", ".join(
+            f"{name}={value!r}" for name, value in self._set.items() if value is not None
+        )
         return f"<job {self._file or ''}{' with ' if self._file and given else ''}{given}>"
 
     def anonymize(self, table: object = None, *, progress: Progress = None) -> Release:
@@ -76,22 +79,34 @@ class Job(JobArguments):
         """Runs the comparison of the job's section `[compare]`."""
         return _calls.compare(table, self._on("compare"), progress, self._file)
 
-    def batches(self, tables: Iterable[object] | Mapping[str, object], *, dir: str | PathLike[str] = "releases", progress: Progress = None) -> Record:  # noqa: A002, E501
+    def batches(
+        self,
+        tables: Iterable[object] | Mapping[str, object],
+        *,
+        dir: str | PathLike[str] = "releases",  # noqa: A002
+        progress: Progress = None,
+    ) -> Record:
         """Publishes a sequence of tables, in memory or in files, with this job."""
         return _calls.batches(tables, {**self._on("batches"), "dir": dir}, progress, self._file)
 
-    def verify(self, release: object, *, original: object = None, progress: Progress = None) -> Verification:
+    def verify(
+        self, release: object, *, original: object = None, progress: Progress = None
+    ) -> Verification:
         """Verifies a published table against the models of the job."""
-        return _calls.verify(release, original, self._on("verify"), progress, self._file)
+        return _calls.verify(release, original, self._on("verify"), progress, self._file, True)
 
-    def attack(self, release: object, *, original: object = None, progress: Progress = None) -> Attacks:
+    def attack(
+        self, release: object, *, original: object = None, progress: Progress = None
+    ) -> Attacks:
         """Attacks a release of this job."""
-        return _calls.attack(release, original, self._on("attack"), progress, self._file)
+        return _calls.attack(release, original, self._on("attack"), progress, self._file, True)
 
     def measure(self, original: object, release: object, *, progress: Progress = None) -> Record:
         """Measures the information loss of a release of this job."""
-        return _calls.measure(original, release, self._on("measure"), progress, self._file)
+        return _calls.measure(original, release, self._on("measure"), progress, self._file, True)
 
-    def pages(self, release: object, *, original: object = None, progress: Progress = None) -> Pages:
+    def pages(
+        self, release: object, *, original: object = None, progress: Progress = None
+    ) -> Pages:
         """Makes the reports of a release of this job."""
-        return _calls.report(release, original, self._on("report"), progress, self._file)
+        return _calls.report(release, original, self._on("report"), progress, self._file, True)

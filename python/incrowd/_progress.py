@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Union
 
 Progress = Union[bool, None, Callable[[str, int, Union[int, None]], object]]
-"""``None`` shows a bar in terminals and notebooks, ``True`` always, ``False`` never; or a function of step, done and total."""
+"""``None`` shows a bar in terminals and notebooks, ``True`` always, ``False`` never; or a function
+of step, done and total."""
 
 _WIDTH = 30
 #: The bar is shown after this many seconds.
@@ -28,7 +29,8 @@ class _Bar:
         line = step
         if total:
             filled = min(_WIDTH, _WIDTH * done // total)
-            line = f"{step:<14} [{'#' * filled}{' ' * (_WIDTH - filled)}] {min(100, 100 * done // total):3} %"
+            percent = min(100, 100 * done // total)
+            line = f"{step:<14} [{'#' * filled}{' ' * (_WIDTH - filled)}] {percent:3} %"
         self._write(line)
 
     def _write(self, line: str) -> None:
@@ -51,7 +53,9 @@ def in_notebook() -> bool:
     return type(shell).__name__ == "ZMQInteractiveShell"
 
 
-def listener(progress: Progress) -> tuple[Callable[[str, int, int | None], object] | None, Callable[[], None]]:
+def listener(progress: Progress) -> tuple[
+    Callable[[str, int, int | None], object] | None, Callable[[], None]
+]:
     """Returns the function that receives progress, and a function to call at the end."""
     if callable(progress):
         return progress, lambda: None

@@ -93,7 +93,8 @@ def _import(name: str) -> Any:
 class Release:
     """A verified, immutable release.
 
-    Every library that reads Arrow streams can read it: ``polars.DataFrame(release)``, ``pyarrow.table(release)``, DuckDB.
+    Every library that reads Arrow streams can read it: ``polars.DataFrame(release)``,
+    ``pyarrow.table(release)``, DuckDB.
     """
 
     __slots__ = ("_manifest", "_release", "_report", "_tables")
@@ -117,7 +118,8 @@ class Release:
 
     @property
     def manifest(self) -> Record:
-        """The manifest, which may be published: models, metrics, digest. ``release.manifest.metrics.ncp``"""
+        """The manifest, which may be published: models, metrics, digest.
+        ``release.manifest.metrics.ncp``"""
         return self._manifest
 
     @property
@@ -159,7 +161,9 @@ class Release:
         name = path.name.lower()
         module = _import(library)
         if name.endswith((".parquet", ".pq")):
-            return _import("pyarrow.parquet").read_table(path) if library == "pyarrow" else module.read_parquet(path)
+            return _import(
+                "pyarrow.parquet"
+            ).read_table(path) if library == "pyarrow" else module.read_parquet(path)
         if name.endswith((".arrow", ".feather", ".ipc")):
             if library == "pyarrow":
                 return _import("pyarrow.feather").read_table(path)
@@ -171,8 +175,12 @@ class Release:
             return module.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
         csv = _import("pyarrow.csv")
         names = csv.open_csv(path, parse_options=csv.ParseOptions(delimiter=separator)).schema.names
-        types = csv.ConvertOptions(column_types=dict.fromkeys(names, module.string()), strings_can_be_null=False)
-        return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=separator), convert_options=types)
+        types = csv.ConvertOptions(
+            column_types=dict.fromkeys(names, module.string()), strings_can_be_null=False
+        )
+        return csv.read_csv(
+            path, parse_options=csv.ParseOptions(delimiter=separator), convert_options=types
+        )
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         if self._tables:
@@ -198,13 +206,16 @@ class Release:
     def _repr_html_(self) -> str:
         manifest = self._manifest
         parts = [
-            f"{verdict(True, 'Verified.', '')} {len(self):,} records in {number(manifest['groups'])} groups",
+            f"{verdict(True, 'Verified.', '')} {len(self):,} records in "
+            f"{number(manifest['groups'])} groups",
             f" by {html.escape(str(manifest['algorithm']['name']))}",
         ]
         loss = manifest["metrics"].get("ncp")
         if loss is not None:
             parts.append(f", NCP {number(float(loss))}")
-        parts.append(table(["model", "", "result"], [model_row(model) for model in manifest["models"]]))
+        parts.append(
+            table(["model", "", "result"], [model_row(model) for model in manifest["models"]])
+        )
         for one in self._tables:
             columns, rows = one.head()
             aside = [quiet(one.name)] if len(self._tables) > 1 else []

@@ -7,16 +7,22 @@ import html
 # Colours follow the theme of the notebook if it is known, otherwise that of the system.
 _DARK = "--ink:#e6edf3;--line:#444c56;--bar:#6cb0f5;--good:#57c271;--bad:#ff8a80"
 _STYLE = (
-    "<style>.incrowd{--ink:#1b1f24;--line:#d0d7de;--bar:#2f6fb3;--good:#1a7f37;--bad:#b42318;color:var(--ink);"
+    "<style>.incrowd{--ink:#1b1f24;--line:#d0d7de;--bar:#2f6fb3;--good:#1a7f37;"
+    "--bad:#b42318;color:var(--ink);"
     "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;max-width:60em}"
     "@media (prefers-color-scheme:dark){.incrowd{" + _DARK + "}}"
-    '[data-jp-theme-light="true"] .incrowd,.vscode-light .incrowd{--ink:#1b1f24;--line:#d0d7de;--bar:#2f6fb3;--good:#1a7f37;--bad:#b42318}'
-    '[data-jp-theme-light="false"] .incrowd,.vscode-dark .incrowd,html[theme=dark] .incrowd{' + _DARK + "}"
+    '[data-jp-theme-light="true"] .incrowd,.vscode-light .incrowd{'
+    "--ink:#1b1f24;--line:#d0d7de;--bar:#2f6fb3;--good:#1a7f37;--bad:#b42318}"
+    '[data-jp-theme-light="false"] .incrowd,.vscode-dark .incrowd,html[theme=dark] .incrowd{'
+    + _DARK
+    + "}"
     ".incrowd table{border-collapse:collapse;margin:.6em 0;color:inherit;background:none}"
     ".incrowd tr{background:none!important}"
-    ".incrowd th,.incrowd td{border:0;border-bottom:1px solid var(--line);padding:.15em .8em .15em 0;text-align:left!important;color:inherit}"
+    ".incrowd th,.incrowd td{border:0;border-bottom:1px solid var(--line);padding:.15em .8em "
+    ".15em 0;text-align:left!important;color:inherit}"
     ".incrowd .bar{display:inline-block;height:.7em;background:var(--bar)}"
-    ".incrowd .good{color:var(--good);font-weight:600}.incrowd .bad{color:var(--bad);font-weight:600}"
+    ".incrowd .good{color:var(--good);font-weight:600}.incrowd "
+    ".bad{color:var(--bad);font-weight:600}"
     ".incrowd .quiet{opacity:.75}.incrowd .share{white-space:nowrap}</style>"
 )
 _WIDEST = 160
@@ -54,7 +60,9 @@ def bar(share: float, text: str = "") -> str:
     """Renders a share from 0 to 1 as a bar with its number. Other numbers have no bar."""
     width = _WIDEST * share if 0.0 <= share <= 1.0 else 0.0
     label = html.escape(text or f"{share:.3f}")
-    return f'<span class="share"><span class="bar" style="width:{width:.0f}px"></span> {label}</span>'
+    return (
+        f'<span class="share"><span class="bar" style="width:{width:.0f}px"></span> {label}</span>'
+    )
 
 
 def verdict(holds: bool, yes: str, no: str) -> str:

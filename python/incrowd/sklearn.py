@@ -1,11 +1,13 @@
-"""Generalized features for scikit-learn: levels are learned on the training table and applied to others.
+"""Generalized features for scikit-learn: levels are learned on the training table and applied to
+others.
 
-Only full-domain generalization gives a value the same label in every table. Algorithms that recode by group, and suppression,
-depend on the other records of the table, so they are refused.
+Only full-domain generalization gives a value the same label in every table. Algorithms that recode
+by group, and suppression, depend on the other records of the table, so they are refused.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +22,9 @@ Frame = Any
 try:
     import sklearn.base as _base  # pyright: ignore
 except ImportError as error:  # pragma: no cover
-    raise ImportError("this needs scikit-learn: pip install scikit-learn", name="sklearn") from error
+    raise ImportError(
+        "this needs scikit-learn: pip install scikit-learn", name="sklearn"
+    ) from error
 
 _Estimator: Any = _base.BaseEstimator
 _Transformer: Any = _base.TransformerMixin
@@ -29,12 +33,17 @@ _Transformer: Any = _base.TransformerMixin
 class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
     """Generalizes quasi-identifiers to the levels that make the training table k-anonymous.
 
-    ``fit`` makes a verified full-domain release of the training table, `release_`, and keeps its levels, `levels_`.
-    ``transform`` replaces the quasi-identifiers of a pandas DataFrame by their labels at those levels. Rows and other columns
-    are unchanged. The result is for training and testing and must not be published; publish `release_`.
+    ``fit`` makes a verified full-domain release of the training table, `release_`, and keeps its
+    levels, `levels_`. ``transform`` replaces the quasi-identifiers of a pandas DataFrame by their
+    labels at those levels. Rows and other columns are unchanged. The result is for training and
+    testing and must not be published; publish `release_`.
 
-    A record of another table may have labels that no group of the training release has. With ``unknown="error"`` that is an
-    error, with ``unknown="star"`` its quasi-identifiers become ``*``.
+    A record of another table may have labels that no group of the training release has. With
+    ``unknown="error"`` that is an error, with ``unknown="star"`` its quasi-identifiers become
+    ``*``.
+
+    `models` are further privacy models by the names of the arguments of `anonymize`:
+    ``{"l_diversity": 2}``. Models about sensitive values need `sensitive`.
     """
 
     def __init__(
@@ -42,20 +51,25 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         quasi: Sequence[str] = (),
         hierarchies: Mapping[str, Hierarchy] | None = None,
         k: int = 5,
-        promises: Mapping[str, Any] | None = None,
+        models: Mapping[str, Any] | None = None,
         sensitive: Sequence[str] = (),
         unknown: str = "error",
         algorithm: str = "full-domain",
         suppression_limit: float = 0.0,
+        promises: Mapping[str, Any] | None = None,
     ) -> None:
+        if promises is not None:
+            warnings.warn("`promises` is now called `models`", DeprecationWarning, stacklevel=2)
         self.quasi = quasi
         self.hierarchies = hierarchies
         self.k = k
-        self.promises = promises
+        self.models = models
         self.sensitive = sensitive
         self.unknown = unknown
         self.algorithm = algorithm
         self.suppression_limit = suppression_limit
+        # Kept as it was given: `clone` compares every parameter with its attribute.
+        self.promises = promises
 
     def fit(self, X: Frame, y: object = None) -> Anonymizer:  # noqa: N803
         """Learns the levels from the training table."""
@@ -72,7 +86,11 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
                 argument="suppression_limit",
             )
         if self.unknown not in ("error", "star"):
-            raise JobError(f"`unknown` cannot be `{self.unknown}`: it takes error or star", argument="unknown")
+            raise JobError(
+                f"`unknown` cannot be `{self.unknown}`: it takes error or star", argument="unknown"
+            )
+        if self.models is not None and self.promises is not None:
+            raise JobError("`models` and `promises` cannot be given together", argument="models")
         quasi = list(self.quasi)
         hierarchies = dict(self.hierarchies or {})
         for column in quasi:
@@ -85,7 +103,7 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
         missing = [column for column in quasi if X[column].isna().any()]
         if missing:
             raise InputError(f"columns with missing values cannot be learned: {', '.join(missing)}")
-        promises: dict[str, Any] = {"k": self.k, **(self.promises or {})}
+        models: dict[str, Any] = {"k": self.k, **(self.models or self.promises or {})}
         release: Release = anonymize(
             X[[*quasi, *self.sensitive]],
             quasi=quasi,
@@ -93,37 +111,48 @@ class Anonymizer(_Transformer, _Estimator):  # type: ignore[misc]
             hierarchies=hierarchies,
             algorithm="full-domain",
             progress=False,
-            **promises,
+            **models,
         )
         self.release_ = release
         self.levels_: dict[str, int] = {
             column: int(level) for column, level in release.manifest.algorithm.levels.items()
         }
         self.values_: dict[str, Frame] = {column: X[[column]].drop_duplicates() for column in quasi}
-        self.labels_: dict[str, dict[str, str]] = {column: self._of(X[[column]], column) for column in quasi}
+        self.labels_: dict[str, dict[str, str]] = {
+            column: self._of(X[[column]], column) for column in quasi
+        }
         self.groups_ = set(self._labels(X).itertuples(index=False, name=None))
         self.feature_names_in_ = list(X.columns)
         return self
 
     def _of(self, table: Frame, column: str) -> dict[str, str]:
-        """Returns the label of each value at the learned level, in the hierarchy of these values."""
+        """Returns the label of each value at the learned level, in the hierarchy of these
+        values."""
         rows = _incrowd.levels(table, column, (self.hierarchies or {})[column])
-        return {row[0]: row[1 + self.levels_[column]] for row in rows if len(row) > 1 + self.levels_[column]}
+        return {
+            row[0]: row[1 + self.levels_[column]]
+            for row in rows if len(row) > 1 + self.levels_[column]
+        }
 
     def _known(self, table: Frame, column: str) -> dict[str, str]:
-        """Returns the labels of the values of a table: the learned ones, and those of new values if the hierarchy with the new
-        values gives the same learned labels. Otherwise new values have no label."""
+        """Returns the labels of the values of a table: the learned ones, and those of new values if
+        the hierarchy with the new values gives the same learned labels. Otherwise new values have
+        no label."""
         learned = self.labels_[column]
         if all(_spelled(value) in learned for value in table[column].unique()):
             return learned
         import pandas
 
-        both = pandas.concat([self.values_[column], table[[column]].dropna().drop_duplicates()], ignore_index=True)
+        both = pandas.concat(
+            [self.values_[column], table[[column]].dropna().drop_duplicates()], ignore_index=True
+        )
         try:
             more = self._of(both, column)
         except InputError:
             return learned
-        return more if all(more.get(value) == label for value, label in learned.items()) else learned
+        return more if all(
+            more.get(value) == label for value, label in learned.items()
+        ) else learned
 
     def _labels(self, table: Frame) -> Frame:
         labels: dict[str, Any] = {}

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use incrowd::job::keys::{Command, Flag, Form, Key, Kind, Section, flags_of};
 use incrowd::job::{
-    ExternalJob, Job, JobBuilder, JobFile, Origin, Output, Provenance, Table, argument_name,
-    model_argument,
+    Job, JobBuilder, JobFile, Origin, Output, Table, argument_name, model_argument,
 };
 use incrowd::model::MODELS;
-use incrowd::{Batches, Error, Judging};
+use incrowd::{Batches, Error, Judging, JudgingBuilder, JudgingFile, Setting};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use serde_json::{Map, Value as Json};
@@ -151,30 +150,37 @@ impl Arguments {
     }
 
     /// Applies the keys and models, and returns the other arguments.
-    fn apply(mut self, builder: &mut JobBuilder) -> Result<Asked, Finished> {
+    fn apply(self, builder: &mut JobBuilder) -> Result<Asked, Finished> {
+        let (settings, asked) = self.settings()?;
+        for setting in settings {
+            setting.apply_to(builder)?;
+        }
+        Ok(asked)
+    }
+
+    /// Returns the keys and models as settings of a job, and the other arguments.
+    fn settings(mut self) -> Result<(Vec<Setting>, Asked), Finished> {
         // `hierarchies` is a mapping by column, like `hierarchy`, or the path of a directory.
         if let Some(Json::Object(by_column)) = self.given.get("hierarchies").cloned() {
             self.take("hierarchies");
             let known = self.given.entry("hierarchy").or_insert_with(|| Json::Object(Map::new()));
             known.as_object_mut().into_iter().for_each(|known| known.extend(by_column.clone()));
         }
-        for (key, flag) in keys_of(self.command).filter(|(_, flag)| !is_short(flag)) {
+        let (command, mut settings) = (self.command, Vec::new());
+        for (key, flag) in keys_of(command).filter(|(_, flag)| !is_short(flag)) {
             if let Some(value) = self.take(&argument_name(flag)) {
-                builder.argument(key, flag, &value)?;
+                settings.push(Setting::Argument(key, flag, value));
             }
         }
-        if has_models(self.command) {
-            for card in MODELS {
-                let name = model_argument(card.name);
+        if has_models(command) {
+            let by_name = MODELS.iter().map(|card| (card.name, model_argument(card.name)));
+            for (model, name) in by_name.chain([("k-anonymity", "k".to_owned())]) {
                 if let Some(value) = self.take(&name) {
-                    builder.model(card.name, &name, &value)?;
+                    settings.push(Setting::Model(model, name, value));
                 }
             }
-            if let Some(k) = self.take("k") {
-                builder.model("k-anonymity", "k", &k)?;
-            }
         }
-        let (command, mut asked) = (self.command, Map::new());
+        let mut asked = Map::new();
         for request in requests_of(command) {
             asked.extend(self.take(request.name).map(|value| (request.name.to_owned(), value)));
         }
@@ -183,11 +189,12 @@ impl Arguments {
             if let Some((_, batches)) =
                 self.tables.iter().find(|(name, _)| *name == argument_name(flag))
             {
-                builder.in_memory(key.section, batches.clone());
+                settings.push(Setting::Memory(key.section, batches.clone()));
             }
         }
+        let asked = Asked { given: asked, tables: self.tables, releases: self.releases };
         match self.given.keys().next() {
-            None => Ok(Asked { given: asked, tables: self.tables, releases: self.releases }),
+            None => Ok((settings, asked)),
             Some(unknown) => {
                 let error = Error::job(format!("there is no argument `{unknown}`"));
                 let known = names_of(command);
@@ -294,94 +301,29 @@ impl Arguments {
         Ok((file, asked))
     }
 
-    /// Returns the roles and models to check a release against: from the job file, from the
-    /// arguments, or, if neither gives roles, from the manifest.
+    /// Returns the request to judge a release. If `of_job` is set, the arguments are the settings of
+    /// a job.
     pub(crate) fn judging(
-        mut self,
+        self,
         file: Option<&Path>,
+        of_job: bool,
         release: Judged,
         original: Option<Given>,
-    ) -> Result<(Judging, About, Asked), Finished> {
-        let has_roles = keys_of(self.command)
-            .any(|(key, flag)| key.name == "role" && self.given.contains_key(flag.long));
-        let (mut judging, person) = release.judging();
-        self.reading(&mut judging)?;
-        let mut builder = match file {
-            Some(path) => JobBuilder::read(path)?,
-            None if has_roles => JobBuilder::default(),
-            None => {
-                // A release of this package already has its roles and hierarchies.
-                if judging.columns.is_empty() {
-                    judging.manifest =
-                        self.given.get("manifest").and_then(Json::as_str).map(Into::into);
-                    judging = incrowd::with_roles_of_manifest(&judging)?;
-                }
-                JobBuilder::of(Job { columns: judging.columns.clone(), ..Job::default() })
+    ) -> Result<(JudgingFile, Asked), Finished> {
+        let (judging, person) = release.judging();
+        let mut builder = JudgingBuilder::of(judging);
+        file.into_iter().for_each(|path| builder.job(path));
+        original.into_iter().for_each(|table| builder.original(table.table()));
+        person.into_iter().for_each(|column| builder.person(column));
+        let (settings, asked) = self.settings()?;
+        for setting in settings {
+            match of_job {
+                true => builder.job_setting(setting),
+                false => builder.setting(setting),
             }
-        };
-        let asked = self.apply(&mut builder)?;
-        let JobFile { job, provenance, notes } = builder.finish_judging()?;
-        let given = |key: &str| file.is_some() || provenance.of(key) != Origin::Default;
-        if given("input.missing") {
-            judging.missing = Some(job.input.missing.clone());
         }
-        if given("input.on_missing") {
-            judging.on_missing = Some(job.input.on_missing);
-        }
-        if given("algorithm.missing_cells") {
-            judging.missing_cells = Some(job.algorithm.missing_cells);
-        }
-        (judging.columns, judging.models) = (job.columns, job.models);
-        judging.manifest = job.output.and_then(|output| output.manifest).or(judging.manifest);
-        judging.population = job.population.or(judging.population);
-        if let Some(external) = job.external {
-            judging.values = external.sensitive.clone().filter(|_| file.is_none());
-            judging.external = Some(external).filter(ExternalJob::is_given);
-        }
-        let mut input = job.input;
-        input.missing = judging.missing.clone().unwrap_or(input.missing);
-        input.on_missing = judging.on_missing.unwrap_or(input.on_missing);
-        input.person = input.person.or(person);
-        judging.original = match original {
-            Some(original) => {
-                original.replace(&mut input);
-                Some(input)
-            }
-            // The table of a job file may be unavailable; then there is no original.
-            None => Some(input)
-                .filter(|input| !input.paths.is_empty() && input.paths.iter().all(exists)),
-        };
-        let notes =
-            notes.into_iter().chain(incrowd::unauthenticated_by_judging(&judging)).collect();
-        Ok((judging, About { provenance, notes }, asked))
+        Ok((builder.finish()?, asked))
     }
-
-    /// Applies the arguments that describe how the release, not the original, is read.
-    fn reading(&mut self, judging: &mut Judging) -> Result<(), Finished> {
-        let mut builder = JobBuilder::default();
-        for (key, flag) in keys_of(self.command) {
-            if ["[input] delimiter", "[input] format"].contains(&key.title().as_str())
-                && let Some(value) = self.take(&argument_name(flag))
-            {
-                builder.argument(key, flag, &value)?;
-            }
-        }
-        let input = builder.finish_judging()?.job.input;
-        (judging.release.delimiter, judging.release.format) = (input.delimiter, input.format);
-        Ok(())
-    }
-}
-
-/// The origins of the settings, and notes about them.
-#[derive(Debug)]
-pub(crate) struct About {
-    pub(crate) provenance: Provenance,
-    pub(crate) notes: Vec<String>,
-}
-
-fn exists(path: &PathBuf) -> bool {
-    incrowd::Source::matching(std::slice::from_ref(path))
-        .is_ok_and(|all| all.iter().all(|file| file.exists()))
 }
 
 /// Returns the names of all arguments of a command.

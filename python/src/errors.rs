@@ -31,6 +31,12 @@ pub(crate) fn raise(py: Python<'_>, error: JobError) -> PyErr {
     made().unwrap_or_else(|failed| failed)
 }
 
+/// Warns the caller of the Python function that called this module.
+pub(crate) fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
+    let class = py.import("incrowd._errors")?.getattr("Warning")?;
+    py.import("warnings")?.call_method1("warn", (with_arguments(text), class, 2)).map(drop)
+}
+
 /// Replaces job keys in a text of the library by arguments: `[output] path` is `output=`.
 pub(crate) fn with_arguments(text: &str) -> String {
     let quoted = |piece: &str| {

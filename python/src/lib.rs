@@ -23,7 +23,7 @@ use incrowd::hierarchy::{HierarchySpec, arx, lint};
 use incrowd::job::JobFile;
 use incrowd::job::keys::{Command, Section};
 use incrowd::{
-    AttackRequest, Audience, Claim, CompareRequest, Error, Judging, ReleasePersons, Target,
+    AttackRequest, Audience, Claim, CompareRequest, Error, Judging, Mark, ReleasePersons, Target,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -71,6 +71,7 @@ fn verify(
     original: Option<Given>,
     arguments: &Bound<'_, PyDict>,
     job: Option<PathBuf>,
+    of_job: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     judge(
@@ -79,7 +80,7 @@ fn verify(
         &release,
         original,
         arguments,
-        job,
+        (job, of_job),
         progress,
         |judging, asked, progress| {
             judging.check = asked.path("check")?;
@@ -114,6 +115,7 @@ fn measure(
     release: Bound<'_, PyAny>,
     arguments: &Bound<'_, PyDict>,
     job: Option<PathBuf>,
+    of_job: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     let original = Some(original);
@@ -123,7 +125,7 @@ fn measure(
         &release,
         original,
         arguments,
-        job,
+        (job, of_job),
         progress,
         |judging, asked, progress| {
             let measured = incrowd::measure(judging, Some(&asked.measures()?), progress)?;
@@ -140,6 +142,7 @@ fn attack(
     original: Option<Given>,
     arguments: &Bound<'_, PyDict>,
     job: Option<PathBuf>,
+    of_job: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     let counts_known = original.is_some();
@@ -150,7 +153,7 @@ fn attack(
         &release,
         original,
         arguments,
-        job,
+        (job, of_job),
         progress,
         move |judging, asked, progress| {
             let request = AttackRequest { counts_known, ..asked.attacks()? };
@@ -158,12 +161,14 @@ fn attack(
                 return Err(Error::job("`original` and `original_size` cannot be given together"));
             }
             // Checked before any work: the file must not replace an input.
-            let details = asked.path("details")?.map(|path| {
+            let details = asked.path("details")?.map(|path| -> Result<Target, Error> {
                 let mut claim = Claim::of_judging(judging);
                 request.second.iter().for_each(|second| claim.judges(second));
                 let external = request.external.iter().flat_map(|table| &table.paths);
                 external.chain(&file).for_each(|path| claim.reads(path));
-                claim.writes(&path, "the details", "details")
+                let target = claim.writes(&path, "the details", "details")?;
+                incrowd::check_file(&path, Mark::None, asked.flag("replace")?)?;
+                Ok(target)
             });
             let details = details.transpose()?;
             let report = incrowd::attack(judging, &request, progress)?;
@@ -172,7 +177,8 @@ fn attack(
             if let Some(target) = &details {
                 incrowd::write_file(target, &report.details(), Audience::Owner)?;
             }
-            Ok((answer.to_string(), Vec::new()))
+            let journals = incrowd::unauthenticated_by_attack(&request);
+            Ok((answer.to_string(), journals.into_iter().collect()))
         },
     )
 }
@@ -207,6 +213,7 @@ fn report(
     original: Option<Given>,
     arguments: &Bound<'_, PyDict>,
     job: Option<PathBuf>,
+    of_job: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answer> {
     judge(
@@ -215,7 +222,7 @@ fn report(
         &release,
         original,
         arguments,
-        job,
+        (job, of_job),
         progress,
         |judging, asked, progress| {
             let pages = incrowd::report(judging, &asked.measures()?, progress)?;
@@ -227,6 +234,8 @@ fn report(
     )
 }
 
+/// Judges a release. The pair is the job file, and whether the arguments are the settings of a job,
+/// which describe the original.
 #[allow(clippy::too_many_arguments, reason = "they are those of the functions above")]
 fn judge(
     py: Python<'_>,
@@ -234,7 +243,7 @@ fn judge(
     release: &Bound<'_, PyAny>,
     original: Option<Given>,
     arguments: &Bound<'_, PyDict>,
-    job: Option<PathBuf>,
+    (job, of_job): (Option<PathBuf>, bool),
     progress: Option<Py<PyAny>>,
     judge: impl FnOnce(&mut Judging, &Asked, &dyn incrowd::Progress) -> Result<Answer, Error>
     + Send
@@ -243,10 +252,10 @@ fn judge(
     let arguments = Arguments::of(py, command, arguments)?;
     let release = Judged::of(release)?;
     run(py, progress, move |progress| {
-        let (mut judging, about, asked) = arguments.judging(job.as_deref(), release, original)?;
-        let answer = judge(&mut judging, &asked, progress);
-        let (answer, warnings) = answer.map_err(|error| about.provenance.locate(error))?;
-        Ok((answer, about.notes.into_iter().chain(warnings).collect()))
+        let (mut file, asked) = arguments.judging(job.as_deref(), of_job, release, original)?;
+        let answer = judge(&mut file.judging, &asked, progress);
+        let (answer, warnings) = answer.map_err(|error| file.provenance.locate(error))?;
+        Ok((answer, file.notes.into_iter().chain(file.warnings).chain(warnings).collect()))
     })
 }
 
@@ -307,6 +316,7 @@ fn profile(
                 .into());
         }
         let options = asked.profile(job.input.clone())?;
+        let journals = incrowd::unauthenticated_by_job(&job);
         let profile = incrowd::profile(&options, progress).map_err(locate)?;
         let mut answer = profile.to_json();
         if let Some(params) = outliers {
@@ -314,7 +324,7 @@ fn profile(
             let outliers = incrowd::outliers(&job, &params, progress).map_err(locate)?;
             answer["private"]["outliers"] = outliers.to_json();
         }
-        Ok((answer.to_string(), notes))
+        Ok((answer.to_string(), notes.into_iter().chain(journals).collect()))
     })
 }
 
@@ -342,11 +352,15 @@ fn compare(
             Some(dir) => dir,
             None => own.path().to_owned(),
         };
+        let mut journals: Vec<String> = incrowd::unauthenticated_by_job(&job).into_iter().collect();
+        journals.extend(incrowd::unauthenticated_beside([&dir.join("comparison.csv")]));
+        journals.dedup();
         let request = CompareRequest { job, dir: dir.clone(), threads: sweep.threads };
         let compared = incrowd::compare(&request, progress, &|| progress.is_stopped());
         let compared = compared.map_err(|error| provenance.locate(error))?;
         let page = std::fs::read_to_string(dir.join("comparison.html"));
         let page = page.map_err(|e| Error::resources(format!("the page cannot be read: {e}")))?;
+        let notes = notes.into_iter().chain(journals).collect();
         Ok((compared.to_json().to_string(), page, notes))
     })
 }
@@ -364,9 +378,12 @@ fn batches(
     run(py, progress, move |progress| {
         let (JobFile { job, provenance, notes }, asked) = arguments.publishing(job.as_deref())?;
         let dir = asked.path("dir")?.unwrap_or_else(|| PathBuf::from("releases"));
+        let mut journals: Vec<String> = incrowd::unauthenticated_by_job(&job).into_iter().collect();
+        journals.extend(incrowd::unauthenticated_by_batches(&tables.0, &dir));
+        journals.dedup();
         let report = incrowd::batches(&job, &tables.0, &dir, asked.flag("same_people")?, progress);
         let report = report.map_err(|error| provenance.locate(error))?;
-        Ok((report.to_json().to_string(), notes))
+        Ok((report.to_json().to_string(), notes.into_iter().chain(journals).collect()))
     })
 }
 
@@ -429,8 +446,9 @@ fn hierarchy_of<T: Send + 'static>(
     of_column.set_item(column.as_str(), hierarchy)?;
     given.set_item("hierarchy", of_column)?;
     let arguments = Arguments::of(py, Command::Anonymize, &given)?;
-    run(py, progress, move |progress| {
+    let (answer, journals) = run(py, progress, move |progress| {
         let (file, _) = arguments.making(None, Some(table))?;
+        let journals = incrowd::unauthenticated_by_job(&file.job);
         let spec = file.job.column(&column).and_then(|column| column.spec.hierarchy.clone());
         let spec = spec.ok_or_else(|| Error::job("no hierarchy is given"))?;
         let counted = incrowd::column_counts(&file.job.input, &column, progress)?;
@@ -440,11 +458,13 @@ fn hierarchy_of<T: Send + 'static>(
         let known = values.iter().copied().filter(|value| spec.canonical(value).is_none());
         let absent = lint::missing_values(&taxonomy, known);
         let answer = if absent > 0 { None } else { ask(&taxonomy, &spec, &values) };
-        answer.ok_or_else(|| {
-            let error = format!("column `{column}` has values that are not in its hierarchy");
-            Error::input(error).into()
-        })
-    })
+        let answer = answer.ok_or_else(|| {
+            Error::input(format!("column `{column}` has values that are not in its hierarchy"))
+        });
+        Ok((answer?, journals))
+    })?;
+    journals.iter().try_for_each(|text| errors::warn(py, text))?;
+    Ok(answer)
 }
 
 /// Returns the hierarchy of a column as an ARX-style file: one line per value.
@@ -497,6 +517,7 @@ fn init(
     let arguments = Arguments::of(py, Command::Init, arguments)?;
     run(py, progress, move |progress| {
         let (file, asked) = arguments.profiling(Given::Files(tables))?;
+        let journals = incrowd::unauthenticated_by_job(&file.job);
         let options = asked.init(file.job)?;
         if options.job.exists() && !asked.flag("force")? {
             let error = Error::job(format!("`{}` already exists", options.job.display()));
@@ -519,17 +540,30 @@ fn init(
         });
         let answer =
             serde_json::json!({ "job": options.job, "release": draft.release, "text": draft.text });
-        Ok((answer.to_string(), file.notes.into_iter().chain(doubts).collect()))
+        let notes = file.notes.into_iter().chain(journals).chain(doubts);
+        Ok((answer.to_string(), notes.collect()))
     })
 }
 
 /// Writes a page. Only its owner can read a private page.
 #[pyfunction]
-fn write_page(py: Python<'_>, path: PathBuf, text: &str, private: bool) -> PyResult<()> {
+fn write_page(
+    py: Python<'_>,
+    path: PathBuf,
+    text: &str,
+    private: bool,
+    replace: bool,
+) -> PyResult<()> {
     let readers = if private { Audience::Owner } else { Audience::Everybody };
-    let written = Target::decide(&path)
-        .and_then(|target| incrowd::write_file(&target, text.as_bytes(), readers));
-    written.map_err(|error| errors::raise(py, error.into()))
+    let write = || {
+        let target = Target::decide(&path)?;
+        if !replace && path.exists() {
+            return Err(Error::job(format!("`{}` already exists", path.display()))
+                .help("choose another file, or replace it with `replace=True`"));
+        }
+        incrowd::write_file(&target, text.as_bytes(), readers)
+    };
+    write().map_err(|error| errors::raise(py, error.into()))
 }
 
 /// Returns a valid job file as JSON.

@@ -147,6 +147,7 @@ pub(crate) const REQUESTS: &[Request] = &[
         &[Attack],
         "Write every released row with its risks to a CSV file, which must not be published",
     ),
+    request("replace", Takes::Flag, &[Attack], "Replace the file of `details` if it exists"),
     request(
         "check",
         Takes::File,

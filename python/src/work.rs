@@ -72,6 +72,10 @@ pub(crate) fn run<T: Send + 'static>(
         if let Err(error) = heard {
             watch.stop();
             drop(py.detach(|| wait(STOP_TIMEOUT)));
+            if let Some(release) = watch.published_release() {
+                // Python 3.10 has no notes.
+                drop(error.value(py).call_method1("add_note", (release.to_string(),)));
+            }
             return Err(error);
         }
     }

@@ -25,9 +25,14 @@ def people(records: int = 400, seed: int = 1) -> dict[str, list[object]]:
     return {
         "name": [f"Person {i}" for i in range(records)],
         "age": [draw.randint(18, 90) for _ in range(records)],
-        "zip": [f"{draw.randint(0, 4)}{draw.randint(0, 9)}{draw.randint(0, 9):03}"[:5] for _ in range(records)],
+        "zip": [
+            f"{draw.randint(0, 4)}{draw.randint(0, 9)}{draw.randint(0, 9):03}"[:5]
+            for _ in range(records)
+        ],
         "sex": [draw.choice(["female", "male"]) for _ in range(records)],
-        "disease": [draw.choice(["flu", "cold", "asthma", "none", "measles"]) for _ in range(records)],
+        "disease": [
+            draw.choice(["flu", "cold", "asthma", "none", "measles"]) for _ in range(records)
+        ],
     }
 
 
@@ -76,7 +81,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     import pyspark
 
     if SPARK_KIND == "connect" and pyspark.__version__.startswith("3."):
-        pytest.skip("the package pyspark 3.5 has no Connect server; give one with INCROWD_TEST_SPARK=sc://HOST")
+        pytest.skip(
+            "the package pyspark 3.5 has no Connect server; give one with "
+            "INCROWD_TEST_SPARK=sc://HOST"
+        )
     if SPARK_KIND.startswith("sc://"):
         session = SparkSession.builder.remote(SPARK_KIND).getOrCreate()
         yield session
@@ -85,7 +93,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
-    session = (builder.remote("local[2]") if SPARK_KIND == "connect" else builder.master("local[2]")).getOrCreate()
+    session = (
+        builder.remote("local[2]") if SPARK_KIND == "connect" else builder.master("local[2]")
+    ).getOrCreate()
     yield session
     session.stop()
 

@@ -50,8 +50,12 @@ def test_the_notebook_runs(tmp_path: Path) -> None:
     path = HERE.parent / "examples" / "release.ipynb"
     notebook = nbformat.read(path, as_version=4)
     elsewhere = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=elsewhere).execute()
-    shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    nbclient.NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources=elsewhere
+    ).execute()
+    shown = [
+        output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs
+    ]
     pages = [output.get("data", {}).get("text/html", "") for output in shown]
     assert any("Verified." in page for page in pages)
     assert not any(output.output_type == "error" for output in shown)
@@ -59,10 +63,15 @@ def test_the_notebook_runs(tmp_path: Path) -> None:
 
 
 def look(pages: list[str]) -> None:
-    """Takes screenshots of the notebook in light and dark mode, below target/tmp, if there is a browser."""
-    browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    """Takes screenshots of the notebook in light and dark mode, below target/tmp, if there is a
+    browser."""
+    browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which(
+        "google-chrome"
+    )
     if browser is None:
-        warnings.warn("no picture of the notebook: no Chromium; set CHROMIUM to have it drawn", stacklevel=1)
+        warnings.warn(
+            "no picture of the notebook: no Chromium; set CHROMIUM to have it drawn", stacklevel=1
+        )
         return
     place = HERE.parents[1] / "target" / "tmp"
     place.mkdir(parents=True, exist_ok=True)
@@ -71,11 +80,19 @@ def look(pages: list[str]) -> None:
         name = f"notebook-{'light' if light == 'true' else 'dark'}"
         page, picture = place / f"{name}.html", place / f"{name}.png"
         body = "<hr>".join(pages)
-        page.write_text(f'<body data-jp-theme-light="{light}" style="background:{paper}">{body}</body>', encoding="utf-8")
+        page.write_text(
+            f'<body data-jp-theme-light="{light}" style="background:{paper}">{body}</body>',
+            encoding="utf-8"
+        )
         picture.unlink(missing_ok=True)
         size = "--window-size=1000,2600"
-        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", size, f"--screenshot={picture}"]
-        subprocess.run([browser, *options, page.as_uri()], capture_output=True, timeout=120, check=True)
+        options = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", size,
+            f"--screenshot={picture}"
+        ]
+        subprocess.run(
+            [browser, *options, page.as_uri()], capture_output=True, timeout=120, check=True
+        )
         drawn.append(picture.read_bytes())
     # An empty page would have a few kilobytes.
     assert min(map(len, drawn)) > 40_000 and drawn[0] != drawn[1]

@@ -19,7 +19,9 @@ from conftest import ROLES, people
 
 def test_folders_with_deleted_records_are_refused(tmp_path: Path) -> None:
     columns = people(40)
-    text = "\n".join(",".join(map(str, row)) for row in [tuple(columns), *zip(*columns.values())]) + "\n"
+    text = "\n".join(
+        ",".join(map(str, row)) for row in [tuple(columns), *zip(*columns.values())]
+    ) + "\n"
     folder = tmp_path / "people"
     (folder / "_delta_log").mkdir(parents=True)
     (folder / "part-0.csv").write_text(text)
@@ -129,16 +131,25 @@ def test_an_interruption_leaves_no_files(tmp_path: Path) -> None:
     steps: list[str] = []
     import pyarrow as pa
 
-    incrowd.anonymize(pa.table(people(60_000)), **ROLES, k=5, progress=lambda step, *_: steps.append(step))
+    incrowd.anonymize(
+        pa.table(people(60_000)), **ROLES, k=5, progress=lambda step, *_: steps.append(step)
+    )
     for step in dict.fromkeys(steps):
         out = tmp_path / step.replace(" ", "")
         out.mkdir()
         code = INTERRUPTED.format(path=[here], out=str(out), step=step)
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+        )
         left = sorted(p.name for p in out.iterdir())
-        # A step that ended before its first report is not interrupted, and neither is publishing, which is atomic.
+        # A step that ended before its first report is not interrupted, and neither is publishing,
+        # which is atomic.
         whole = ["release.csv", "release.release.json"]
-        allowed = [[], whole] if step == "publishing" else [[]] if "interrupted" in done.stdout else [whole]
+        allowed = (
+            [[], whole]
+            if step == "publishing"
+            else [[]] if "interrupted" in done.stdout else [whole]
+        )
         assert left in allowed, (step, done)
 
 
@@ -169,8 +180,12 @@ def test_the_command(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "incrowd"]
     version = subprocess.run([*run, "--version"], capture_output=True, text=True)
     assert version.stdout.strip() == f"incrowd {incrowd.__version__}"
-    assert subprocess.run([*run, "verify", str(tmp_path / "none.csv")], capture_output=True).returncode == 2
+    assert subprocess.run(
+        [*run, "verify", str(tmp_path / "none.csv")], capture_output=True
+    ).returncode == 2
     table = tmp_path / "t.csv"
     table.write_text("age,disease\n1,a\n2,b\n3,c\n")
-    fails = subprocess.run([*run, "verify", str(table), "--quasi", "age", "-k", "2"], capture_output=True)
+    fails = subprocess.run(
+        [*run, "verify", str(table), "--quasi", "age", "-k", "2"], capture_output=True
+    )
     assert fails.returncode == 1

@@ -22,12 +22,16 @@ def test_functions_match_the_keys_and_cards() -> None:
     generate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(generate)
     made = generate.text(json.loads(_incrowd.signatures()))
-    assert (Path(incrowd.__file__).parent / "_functions.py").read_text() == made, "run python tools/generate.py"
+    assert (
+        Path(incrowd.__file__).parent / "_functions.py"
+    ).read_text() == made, "run python tools/generate.py"
 
 
 def test_every_argument_is_documented() -> None:
     known = json.loads(_incrowd.signatures())["commands"]
-    for name in ["anonymize", "verify", "measure", "attack", "report", "profile", "compare", "batches"]:
+    for name in [
+        "anonymize", "verify", "measure", "attack", "report", "profile", "compare", "batches"
+    ]:
         function = getattr(incrowd, name)
         parameters = inspect.signature(function).parameters
         for argument in known[name]:
@@ -39,5 +43,7 @@ def test_every_argument_is_documented() -> None:
 def test_types(checker: str) -> None:
     pytest.importorskip(checker)
     more = ["--pythonpath", sys.executable] if checker == "pyright" else []
-    done = subprocess.run([sys.executable, "-m", checker, *more], cwd=HERE.parent, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", checker, *more], cwd=HERE.parent, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,5 @@
-"""Independent checks: pycanon measures the same values, and anjana has nothing left to generalize."""
+"""Independent checks: pycanon measures the same values, and anjana has nothing left to
+generalize."""
 
 from __future__ import annotations
 
@@ -37,7 +38,9 @@ def test_anjana_has_nothing_left_to_generalize(arrow: object) -> None:
     anjana = pytest.importorskip("anjana.anonymity")
     table = incrowd.anonymize(arrow, **ROLES, k=8).to_pandas()
     kept = anjana.k_anonymity(table.copy(), [], QUASI, 8, 0, {})
-    assert sorted(map(tuple, kept[QUASI].astype(str).values)) == sorted(map(tuple, table[QUASI].astype(str).values))
+    assert sorted(map(tuple, kept[QUASI].astype(str).values)) == sorted(
+        map(tuple, table[QUASI].astype(str).values)
+    )
 
 
 def test_incrowd_verifies_a_release_of_anjana(columns: dict[str, list[object]]) -> None:
@@ -47,7 +50,10 @@ def test_incrowd_verifies_a_release_of_anjana(columns: dict[str, list[object]]) 
     ages = sorted(set(table["age"]))
     steps = {10: lambda age: f"[{age // 10 * 10}, {age // 10 * 10 + 9}]", 100: lambda age: "*"}
     trees = {
-        "age": {0: pd.Series(ages).values, **{i + 1: pd.Series(map(step, ages)).values for i, step in enumerate(steps.values())}},
+        "age": {
+            0: pd.Series(ages).values,
+            **{i + 1: pd.Series(map(step, ages)).values for i, step in enumerate(steps.values())}
+        },
         "sex": {0: pd.Series(["female", "male"]).values, 1: pd.Series(["*", "*"]).values},
     }
     made = anjana.k_anonymity(table, [], ["age", "sex"], 5, 0, trees)

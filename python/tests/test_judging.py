@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,12 @@ def test_only_holding_answers_are_true(arrow: object, release: incrowd.Release) 
 
 
 def test_undecided_is_not_true() -> None:
-    stays = pa.table({"patient": [i // 2 for i in range(60)], "age": [20 + i % 5 for i in range(60)], "ward": ["a", "b", "c"] * 20})
+    stays = pa.table(
+        {
+            "patient": [i // 2 for i in range(60)], "age": [20 + i % 5 for i in range(60)],
+            "ward": ["a", "b", "c"] * 20
+        }
+    )
     made = incrowd.anonymize(stays, person="patient", quasi=["age"], sensitive=["ward"], k=5)
     with pytest.warns(incrowd.Warning, match="`original=`"):
         alone = incrowd.verify(made)
@@ -68,14 +74,21 @@ def test_attacks(arrow: object, release: incrowd.Release) -> None:
 
 def test_a_second_release_can_have_any_form(tmp_path: Path, arrow: object, df: object) -> None:
     first = incrowd.anonymize(arrow, **ROLES, k=5, hierarchies={"zip": "mask"})
-    roles: dict[str, Any] = {**ROLES, "quasi": ["age", "zip"], "drop": "sex", "k": 4, "hierarchies": {"zip": "mask"}}
+    roles: dict[str, Any] = {
+        **ROLES, "quasi": ["age", "zip"], "drop": "sex", "k": 4, "hierarchies": {"zip": "mask"}
+    }
     held = incrowd.anonymize(df, **roles)
     filed = incrowd.anonymize(df, **roles, output=tmp_path / "second.csv")
 
     def found(second: object, **more: object) -> Any:
-        return incrowd.attack(first, original=arrow, second=second, only="intersection", **more).attacks
+        return incrowd.attack(
+            first, original=arrow, second=second, only="intersection", **more
+        ).attacks
 
-    seconds = [held, filed, str(filed.paths[0]), filed.paths[0], held.tables[0], held.to_arrow(), held.to_polars(), held.to_pandas()]
+    seconds = [
+        held, filed, str(filed.paths[0]), filed.paths[0], held.tables[0], held.to_arrow(),
+        held.to_polars(), held.to_pandas()
+    ]
     for people in (None, arrow):
         alike = [found(second, external=people) for second in seconds]
         assert all(one == alike[0] for one in alike)
@@ -84,8 +97,12 @@ def test_a_second_release_can_have_any_form(tmp_path: Path, arrow: object, df: o
         assert alike[0][0].average > found(first, external=people)[0].average
 
 
-def test_a_second_release_has_its_hierarchies(tmp_path: Path, arrow: object, columns: dict[str, list[Any]]) -> None:
-    lines = "".join(f"{code};region {code[:2]};area {code[0]};*\n" for code in sorted(set(columns["zip"])))
+def test_a_second_release_has_its_hierarchies(
+    tmp_path: Path, arrow: object, columns: dict[str, list[Any]]
+) -> None:
+    lines = "".join(
+        f"{code};region {code[:2]};area {code[0]};*\n" for code in sorted(set(columns["zip"]))
+    )
     (tmp_path / "zip.csv").write_text(lines)
     first = incrowd.anonymize(arrow, **ROLES, k=5)
     with_labels: dict[str, Any] = {**ROLES, "k": 9, "hierarchies": {"zip": tmp_path / "zip.csv"}}
@@ -96,13 +113,18 @@ def test_a_second_release_has_its_hierarchies(tmp_path: Path, arrow: object, col
         assert (told.of, told.facts.not_in_both) == (400, 0)
         # A file does not have them.
         with pytest.raises(incrowd.JobError, match="`zip` of the second release") as refused:
-            incrowd.attack(first, second=tmp_path / "second.csv", external=people, only="intersection")
+            incrowd.attack(
+                first, second=tmp_path / "second.csv", external=people, only="intersection"
+            )
         assert "`hierarchies=`" in str(refused.value.help)
 
 
 def test_invalid_second_releases(tmp_path: Path, arrow: object, release: incrowd.Release) -> None:
     second = incrowd.anonymize(arrow, **ROLES, k=4, output=tmp_path / "second.csv")
-    for odd, kind in ((7, incrowd.InputError), (tmp_path / "none.csv", incrowd.InputError), (["a.csv", "b.csv"], incrowd.JobError)):
+    for odd, kind in (
+        (7, incrowd.InputError), (tmp_path / "none.csv", incrowd.InputError),
+        (["a.csv", "b.csv"], incrowd.JobError)
+    ):
         with pytest.raises(kind):
             incrowd.attack(release, second=odd)
     for read in ("second.csv", "second.release.json"):
@@ -173,3 +195,123 @@ l = 2
     with pytest.raises(incrowd.JobError) as error:
         incrowd.Job.read(path).anonymize(arrow)
     assert (error.value.file, error.value.line) == (str(path), 13)
+
+
+# The settings for reading a table describe the release, as on the command line. The original is a
+# UTF-8 file with commas and decimal points, which any of these settings would make unreadable.
+CITIES = [
+    ("Köln", "1.5", "flu"),
+    ("Köln", "1.5", "cold"),
+    ("Zürich", "2.25", "flu"),
+    ("Zürich", "2.25", "none"),
+] * 5
+CITY_ROLES: dict[str, Any] = {"quasi": ["city", "weight"], "sensitive": ["disease"]}
+
+
+def table_text(delimiter: str = ",", decimal: str = ".") -> str:
+    rows = [
+        ("city", "weight", "disease"),
+        *((city, weight.replace(".", decimal), disease) for city, weight, disease in CITIES),
+    ]
+    return "".join(delimiter.join(row) + "\n" for row in rows)
+
+
+def write_workbook(path: Path, sheets: dict[str, list[tuple[str, ...]]]) -> None:
+    """Writes an Excel file with texts as inline strings."""
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006/relationships"
+    main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+
+    def related(targets: list[tuple[str, str]]) -> str:
+        all_of = "".join(
+            f'<Relationship Id="rId{i}" Type="{office}/{kind}" Target="{target}"/>'
+            for i, (kind, target) in enumerate(targets)
+        )
+        return f'<Relationships xmlns="{package}">{all_of}</Relationships>'
+
+    def rows_of(rows: list[tuple[str, ...]]) -> str:
+        lines: list[str] = []
+        for r, row in enumerate(rows):
+            cells = "".join(
+                f'<c r="{chr(65 + c)}{r + 1}" t="inlineStr"><is><t>{text}</t></is></c>'
+                for c, text in enumerate(row)
+            )
+            lines.append(f'<row r="{r + 1}">{cells}</row>')
+        return "".join(lines)
+
+    names = "".join(
+        f'<sheet name="{name}" sheetId="{i + 1}" r:id="rId{i}"/>' for i, name in enumerate(sheets)
+    )
+    parts = {
+        "_rels/.rels": related([("officeDocument", "xl/workbook.xml")]),
+        "xl/workbook.xml": f'<workbook {main} xmlns:r="{office}">'
+            f"<sheets>{names}</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": related(
+            [("worksheet", f"sheet{i}.xml") for i in range(len(sheets))]
+        ),
+    }
+    for i, rows in enumerate(sheets.values()):
+        parts[f"xl/sheet{i}.xml"] = (
+            f"<worksheet {main}><sheetData>{rows_of(rows)}</sheetData></worksheet>"
+        )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, body in parts.items():
+            archive.writestr(name, '<?xml version="1.0" encoding="UTF-8"?>\n' + body)
+
+
+def released(kind: str, directory: Path) -> tuple[Path, dict[str, Any]]:
+    """Writes a release without a manifest, and returns the settings for reading it."""
+    if kind == "latin1":
+        path = directory / "latin1.csv"
+        path.write_bytes(table_text().encode("latin-1"))
+        return path, {"encoding": "latin1"}
+    if kind == "decimal":
+        path = directory / "decimal.csv"
+        path.write_text(table_text(";", ","), encoding="utf-8")
+        return path, {"decimal": ",", "delimiter": ";", "format": "csv"}
+    path = directory / "sheets.xlsx"
+    rows = [tuple(line.split(",")) for line in table_text().splitlines()]
+    write_workbook(path, {"notes": [("text",), ("not the release",)], "people": rows})
+    return path, {"sheet": "people"}
+
+
+@pytest.mark.parametrize("kind", ["latin1", "decimal", "sheet"])
+def test_settings_for_reading_describe_the_release(kind: str, tmp_path: Path) -> None:
+    original = tmp_path / "people.csv"
+    original.write_text(table_text(), encoding="utf-8")
+    path, reading = released(kind, tmp_path)
+    checked = incrowd.verify(path, original=original, k=10, **CITY_ROLES, **reading)
+    assert checked.holds and checked.records == 20 and checked.groups == 2
+    # Nothing was generalized: the cells of the release are those of the original.
+    measured = incrowd.measure(original, path, **CITY_ROLES, **reading)
+    assert measured.metrics.ncp == 0
+    attacked = incrowd.attack(path, original=original, only=["prosecutor"], **CITY_ROLES, **reading)
+    assert attacked.attacks[0].of == 20 and attacked.attacks[0].worst == 0.1
+    assert incrowd.report(path, original=original, k=10, **CITY_ROLES, **reading).owner is not None
+    # As settings of a job they describe the original.
+    job = incrowd.Job()
+    for name, value in {**CITY_ROLES, **reading}.items():
+        setattr(job, name, value)
+    assert job.measure(path, original).metrics.ncp == 0
+
+
+def test_the_wrong_encoding_or_decimal_mark_is_not_applied(tmp_path: Path) -> None:
+    original = tmp_path / "people.csv"
+    original.write_text(table_text(), encoding="utf-8")
+    # A UTF-8 release that is read as Latin-1 has other cities than the original.
+    with pytest.raises(incrowd.InputError):
+        incrowd.measure(original, original, encoding="latin1", **CITY_ROLES)
+    with pytest.raises(incrowd.InputError, match="sheet"):
+        incrowd.measure(original, released("sheet", tmp_path)[0], **CITY_ROLES)
+
+
+def test_a_release_in_memory_takes_no_settings_for_a_file(
+    tmp_path: Path, arrow: object, release: incrowd.Release
+) -> None:
+    for judged in (release, release.tables[0]):
+        with pytest.raises(incrowd.JobError, match="the release is in memory") as error:
+            incrowd.verify(judged, encoding="latin1")
+        assert error.value.argument == "encoding"
+    job = incrowd.Job()
+    job.encoding = "latin1"
+    assert job.verify(release, original=arrow).holds

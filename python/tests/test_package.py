@@ -32,7 +32,8 @@ def test_there_are_no_required_dependencies() -> None:
 
 
 def test_the_package_contains_the_licences() -> None:
-    """A package contains only files next to its `pyproject.toml`, so the licences are copied there."""
+    """A package contains only files next to its `pyproject.toml`, so the licences are copied
+    there."""
     here, names = Path(__file__).parents[1], ["LICENSE-APACHE", "LICENSE-MIT"]
     texts = [(here.parent / name).read_text(encoding="utf-8") for name in names]
     assert [(here / name).read_text(encoding="utf-8") for name in names] == texts

@@ -1,4 +1,5 @@
-"""All features of the command line are available: persons, signatures, hierarchies, job drafts, verification by a job."""
+"""All features of the command line are available: persons, signatures, hierarchies, job drafts,
+verification by a job."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ import random
 import stat
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import incrowd
 import pytest
@@ -46,7 +49,9 @@ def test_models_count_persons() -> None:
 
 
 def test_unreachable_models_are_reported_in_persons() -> None:
-    with pytest.raises(incrowd.Unsatisfiable, match="with all 150 persons in one group the smallest group is 150") as error:
+    with pytest.raises(
+        incrowd.Unsatisfiable, match="with all 150 persons in one group the smallest group is 150"
+    ) as error:
         incrowd.anonymize(visits(), **VISITS, k=151)
     assert error.value.help == "choose weaker parameters, or provide more persons"
 
@@ -54,11 +59,15 @@ def test_unreachable_models_are_reported_in_persons() -> None:
 def test_groups_have_enough_persons() -> None:
     table = visits().append_column("visit", pa.array([f"v{i}" for i in range(visits().num_rows)]))
     # A unique passthrough column needs a confirmation.
-    meant = {"unlinkable": "visit"} if "unlinkable" in inspect.signature(incrowd.anonymize).parameters else {}
+    meant = {
+        "unlinkable": "visit"
+    } if "unlinkable" in inspect.signature(incrowd.anonymize).parameters else {}
     release = incrowd.anonymize(table, **VISITS, passthrough="visit", k=6, **meant)
     whose = dict(zip(table["visit"].to_pylist(), table["patient"].to_pylist()))
     persons: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for age, sex, visit in zip(*(release.to_arrow()[name].to_pylist() for name in ["age", "sex", "visit"])):
+    for age, sex, visit in zip(
+        *(release.to_arrow()[name].to_pylist() for name in ["age", "sex", "visit"])
+    ):
         persons[age, sex].add(whose[visit])
     assert min(map(len, persons.values())) >= 6
 
@@ -78,6 +87,10 @@ def test_hierarchies(tmp_path: Path, arrow: object) -> None:
     first = made.rows[0]
     assert first[1] == first[0][:4] + "*" and first[-1] == "*"
     made.save(tmp_path / "zip.csv")
+    with pytest.raises(incrowd.JobError, match="already exists") as refused:
+        made.save(tmp_path / "zip.csv")
+    assert "`replace=True`" in str(refused.value.help)
+    made.save(tmp_path / "zip.csv", replace=True)
     assert incrowd.lint(tmp_path / "zip.csv").errors == 0
     release = incrowd.anonymize(arrow, **ROLES, k=5, hierarchies={"zip": tmp_path / "zip.csv"})
     assert incrowd.verify(release).holds
@@ -90,14 +103,19 @@ def test_hierarchies(tmp_path: Path, arrow: object) -> None:
 def test_a_draft_of_a_job(tmp_path: Path) -> None:
     csv.write_csv(pa.table(people()), tmp_path / "people.csv")
     job = tmp_path / "job.toml"
-    drafted = incrowd.init(tmp_path / "people.csv", output=job, k=4, sensitive="disease", identifier="name")
+    drafted = incrowd.init(
+        tmp_path / "people.csv", output=job, k=4, sensitive="disease", identifier="name"
+    )
     assert job.read_text() == drafted.text
     with pytest.raises(incrowd.JobError, match="already exists"):
         incrowd.init(tmp_path / "people.csv", output=job)
     release = incrowd.Job.read(job).anonymize()
     assert release.paths[0].exists()
     assert incrowd.Job.read(job).verify(release.paths[0]).holds
-    incrowd.init(tmp_path / "people.csv", output=job, preset="public-use", sensitive="disease", identifier="name", force=True)
+    incrowd.init(
+        tmp_path / "people.csv", output=job, preset="public-use", sensitive="disease",
+        identifier="name", force=True
+    )
     assert "top = 85" in job.read_text()
     with pytest.raises(incrowd.JobError, match="no preset `hippa`"):
         incrowd.init(tmp_path / "people.csv", output=job, preset="hippa", force=True)
@@ -135,7 +153,11 @@ k = 5
     # The input of the job is the original.
     pages = job.pages(out)
     assert pages.owner is not None
-    pages.owner.save(tmp_path / "owner.html")
+    (tmp_path / "owner.html").write_text("mine")
+    with pytest.raises(incrowd.JobError, match="already exists"):
+        pages.owner.save(tmp_path / "owner.html")
+    assert (tmp_path / "owner.html").read_text() == "mine"
+    pages.owner.save(tmp_path / "owner.html", replace=True)
     if sys.platform != "win32":
         assert stat.S_IMODE((tmp_path / "owner.html").stat().st_mode) == 0o600
     job.suppression, job.suppression_seed = {"name": "r-suppression", "l": 3}, 7
@@ -149,8 +171,52 @@ def test_details_do_not_replace_inputs(tmp_path: Path, arrow: object) -> None:
         incrowd.attack(release, details=tmp_path / "out.csv")
     incrowd.attack(release, details=tmp_path / "details.csv")
     assert (tmp_path / "details.csv").stat().st_size > 100
+    (tmp_path / "mine.csv").write_text("mine")
+    with pytest.raises(incrowd.JobError, match="was not made by incrowd") as refused:
+        incrowd.attack(release, details=tmp_path / "mine.csv")
+    assert "`replace=`" in str(refused.value.help)
+    assert (tmp_path / "mine.csv").read_text() == "mine"
+    incrowd.attack(release, details=tmp_path / "mine.csv", replace=True)
+    assert (tmp_path / "mine.csv").stat().st_size > 100
     with pytest.raises(incrowd.JobError, match="cannot be given together"):
         incrowd.attack(release, original=arrow, original_size=400)
+
+
+def test_a_forged_journal_is_reported(tmp_path: Path) -> None:
+    table, away = tmp_path / "people.csv", tmp_path / "away" / "people.csv"
+    away.parent.mkdir()
+    for path in (table, away):
+        csv.write_csv(pa.table(people()), path)
+    incrowd.anonymize(away, **ROLES, k=5, output=away.parent / "out.csv")
+    incrowd.anonymize(table, **ROLES, k=5, output=tmp_path / "out.csv")
+    journal = tmp_path / ".out.csv.0123456789abcdef.incrowd-journal"
+    journal.write_text("incrowd journal 1\n")
+    roles: dict[str, Any] = {"quasi": ["age", "zip"], "sensitive": ["disease"]}
+    calls: list[Callable[[], object]] = [
+        lambda: incrowd.anonymize(table, **ROLES, k=5),
+        lambda: incrowd.anonymize(away, **ROLES, k=5, output=tmp_path / "out.csv"),
+        lambda: incrowd.verify(tmp_path / "out.csv"),
+        lambda: incrowd.measure(table, away.parent / "out.csv"),
+        lambda: incrowd.attack(away.parent / "out.csv", second=tmp_path / "out.csv"),
+        lambda: incrowd.attack(away.parent / "out.csv", external=table),
+        lambda: incrowd.report(tmp_path / "out.csv"),
+        lambda: incrowd.profile(table),
+        lambda: incrowd.profile(tmp_path / "p*.csv"),
+        lambda: incrowd.compare(table, **roles, algorithms="mondrian", k=[2]),
+        lambda: incrowd.compare(
+            away, **roles, algorithms="mondrian", k=[2], output=tmp_path
+        ),
+        lambda: incrowd.batches(
+            {"day": away}, **roles, suppression={"name": "r-suppression", "l": 2}, suppression_seed=1,
+            dir=tmp_path
+        ),
+        lambda: incrowd.hierarchy(table, "zip", "mask"),
+        lambda: incrowd.init(table, output=tmp_path / "job.toml", force=True),
+    ]
+    for call in calls:
+        with pytest.warns(incrowd.Warning, match="your key does not authenticate"):
+            call()
+    assert journal.read_text() == "incrowd journal 1\n"
 
 
 def test_outliers_of_a_table() -> None:
@@ -162,7 +228,8 @@ def test_outliers_of_a_table() -> None:
     with pytest.raises(incrowd.JobError, match="only for the distances"):
         incrowd.profile(table, quasi=["age"], hierarchy={"age": "intervals:5"})
     by_tree = incrowd.profile(
-        table, quasi=["age"], hierarchy={"age": "intervals:5"}, outliers={"on": "income", "p": 0.9, "d": 0.5}
+        table, quasi=["age"], hierarchy={"age": "intervals:5"},
+        outliers={"on": "income", "p": 0.9, "d": 0.5}
     )
     assert by_tree.private.outliers.points <= seen.private.outliers.points
 

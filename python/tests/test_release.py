@@ -35,7 +35,9 @@ def test_every_library_exports_and_imports_tables(df: object) -> None:
 
 def test_all_libraries_read_the_release(arrow: object) -> None:
     release = incrowd.anonymize(arrow, **ROLES, k=5)
-    for name, read in [("pandas", release.to_pandas), ("polars", release.to_polars), ("pyarrow", release.to_arrow)]:
+    for name, read in [
+        ("pandas", release.to_pandas), ("polars", release.to_polars), ("pyarrow", release.to_arrow)
+    ]:
         pytest.importorskip(name)
         table = read()
         assert len(table) == 400, name
@@ -69,7 +71,9 @@ def test_categories_dates_and_large_strings(columns: dict[str, list[object]]) ->
 
     pl = pytest.importorskip("polars")
     born = [datetime.date(1930 + i % 60, 1 + i % 12, 1 + i % 28) for i in range(400)]
-    table = pl.DataFrame(columns).with_columns(pl.col("sex").cast(pl.Categorical), pl.Series("born", born))
+    table = pl.DataFrame(columns).with_columns(
+        pl.col("sex").cast(pl.Categorical), pl.Series("born", born)
+    )
     roles = {**ROLES, "quasi": ["sex", "born"], "drop": ["age", "zip"]}
     release = incrowd.anonymize(table, **roles, hierarchies={"born": "dates"}, k=5)
     assert release.to_polars().columns == ["sex", "disease", "born"]
@@ -80,7 +84,9 @@ def test_the_order_of_the_input_is_not_published() -> None:
     pa = pytest.importorskip("pyarrow")
     columns = people(600)
     columns["row"] = [i // 6 for i in range(600)]
-    release = incrowd.anonymize(pa.table(columns), **ROLES, passthrough="row", unlinkable="row", k=5)
+    release = incrowd.anonymize(
+        pa.table(columns), **ROLES, passthrough="row", unlinkable="row", k=5
+    )
     rows = release.to_arrow()["row"].to_pylist()
     assert sorted(rows) == columns["row"] and rows != columns["row"]
 
@@ -101,7 +107,9 @@ def test_a_release_is_immutable(arrow: object) -> None:
 
 def test_a_manifest_is_a_dictionary(tmp_path: Path, arrow: object) -> None:
     release = incrowd.anonymize(arrow, **ROLES, k=5, output=tmp_path / "out.csv")
-    manifest, written = release.manifest, json.loads((tmp_path / "out.release.json").read_text(encoding="utf-8"))
+    manifest, written = release.manifest, json.loads(
+        (tmp_path / "out.release.json").read_text(encoding="utf-8")
+    )
     assert json.loads(json.dumps(manifest)) == manifest.to_dict() == written
     assert list(manifest) == list(written)
     assert dict(manifest)["records"] is manifest.records and {**manifest} == manifest
@@ -113,16 +121,22 @@ def test_a_manifest_is_a_dictionary(tmp_path: Path, arrow: object) -> None:
     merged = manifest | {"note": "mine"}
     assert merged["note"] == "mine" and "note" not in manifest
     changes: list[Any] = [
-        lambda one: one.__setitem__("k", 1), lambda one: one.__delitem__("published"), lambda one: one.update(k=1),
-        lambda one: one.pop("published"), lambda one: one.popitem(), lambda one: one.setdefault("k", 1),
+        lambda one: one.__setitem__("k", 1), lambda one: one.__delitem__("published"),
+        lambda one: one.update(k=1),
+        lambda one: one.pop("published"), lambda one: one.popitem(),
+        lambda one: one.setdefault("k", 1),
         lambda one: one.clear(), lambda one: one.__ior__({"k": 1}),
     ]
     for change in changes:
         for one in (manifest, manifest.records):
             with pytest.raises(TypeError, match="immutable"):
                 change(one)
-    for again in (pickle.loads(pickle.dumps(manifest)), copy.copy(manifest), copy.deepcopy(manifest)):
-        assert again == manifest and type(again) is type(manifest) and type(again.records) is type(manifest.records)
+    for again in (
+        pickle.loads(pickle.dumps(manifest)), copy.copy(manifest), copy.deepcopy(manifest)
+    ):
+        assert again == manifest and type(again) is type(manifest) and type(again.records) is type(
+            manifest.records
+        )
     assert manifest.to_dict() == written
 
 
@@ -130,7 +144,8 @@ def test_every_answer_can_be_stored(arrow: object) -> None:
     release = incrowd.anonymize(arrow, **ROLES, k=5)
     compared = incrowd.compare(arrow, **ROLES, k=[5], algorithms=["mondrian"])
     answers: list[incrowd.Record] = [
-        release.private, incrowd.verify(release), incrowd.attack(release), incrowd.measure(arrow, release, queries=5),
+        release.private, incrowd.verify(release), incrowd.attack(release),
+        incrowd.measure(arrow, release, queries=5),
         incrowd.profile(arrow), compared, incrowd.explain("mondrian"), incrowd.report(release),
     ]
     for answer in answers:
@@ -151,7 +166,11 @@ def test_warnings_name_arguments(columns: dict[str, list[object]]) -> None:
         warnings.simplefilter("always")
         incrowd.anonymize(few, **ROLES, passthrough="income", k=5)
     said = " ".join(str(warning.message) for warning in told)
-    assert "are unique on" in said and "set `unlinkable=` if nobody else can know it" in said and "linkable = false" not in said
+    assert (
+        "are unique on" in said
+        and "set `unlinkable=` if nobody else can know it" in said
+        and "linkable = false" not in said
+    )
 
 
 def test_a_release_in_files(tmp_path: Path, arrow: object) -> None:
@@ -161,9 +180,13 @@ def test_a_release_in_files(tmp_path: Path, arrow: object) -> None:
         assert (tmp_path / name).with_suffix(".release.json").exists()
         assert incrowd.verify(release).holds
         assert incrowd.verify(tmp_path / name).holds
-        assert len(release.to_polars()) == len(release.to_pandas()) == len(release.to_arrow()) == 400
+        assert len(
+            release.to_polars()
+        ) == len(release.to_pandas()) == len(release.to_arrow()) == 400
         assert "Verified" in release._repr_html_()
-    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix != ".json") == ["again.arrow", "more.parquet", "out.csv"]
+    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix != ".json") == [
+        "again.arrow", "more.parquet", "out.csv"
+    ]
 
 
 def test_only_a_release_is_replaced(tmp_path: Path, arrow: object) -> None:
@@ -180,7 +203,9 @@ def test_only_a_release_is_replaced(tmp_path: Path, arrow: object) -> None:
 
 
 def test_two_tables(arrow: object) -> None:
-    release = incrowd.anonymize(arrow, **ROLES, l_diversity=2, algorithm={"name": "anatomy", "l": 2})
+    release = incrowd.anonymize(
+        arrow, **ROLES, l_diversity=2, algorithm={"name": "anatomy", "l": 2}
+    )
     assert len(release.tables) == 2
     assert incrowd.verify(release).holds
     assert release.tables[1].to_arrow().num_rows > 0
@@ -195,18 +220,24 @@ def test_k_join_anonymity(tmp_path: Path) -> None:
     everybody.pop("disease")
     csv.write_csv(pa.table(everybody), tmp_path / "voters.csv")
     roles = {**ROLES, "quasi": ["age", "sex"], "drop": ["zip"]}
-    release = incrowd.anonymize(pa.table(columns), **roles, k=5, external=tmp_path / "voters.csv", id="name")
+    release = incrowd.anonymize(
+        pa.table(columns), **roles, k=5, external=tmp_path / "voters.csv", id="name"
+    )
     assert len(release.tables) == 2
     assert incrowd.verify(release).holds
     # The external table in memory has the same people as the one in the file.
-    held = incrowd.anonymize(pa.table(columns), **roles, k=5, external=pa.table(everybody), id="name", order="sorted")
+    held = incrowd.anonymize(
+        pa.table(columns), **roles, k=5, external=pa.table(everybody), id="name", order="sorted"
+    )
     filed = incrowd.anonymize(
         pa.table(columns), **roles, k=5, external=tmp_path / "voters.csv", id="name", order="sorted"
     )
     for one, other in zip(held.tables, filed.tables, strict=True):
         assert one.to_arrow().num_rows == other.to_arrow().num_rows
     assert held.manifest.metrics.ncp == filed.manifest.metrics.ncp
-    assert incrowd.verify(held, external=pa.table(everybody), id="name", original=pa.table(columns)).holds
+    assert incrowd.verify(
+        held, external=pa.table(everybody), id="name", original=pa.table(columns)
+    ).holds
 
 
 def test_a_population_in_memory(tmp_path: Path) -> None:
@@ -217,10 +248,15 @@ def test_a_population_in_memory(tmp_path: Path) -> None:
     population = pa.table(everybody)
     csv.write_csv(population, tmp_path / "everybody.csv")
     held = incrowd.anonymize(columns, **ROLES, k_map=10, population=population, order="sorted")
-    filed = incrowd.anonymize(columns, **ROLES, k_map=10, population=tmp_path / "everybody.csv", order="sorted")
+    filed = incrowd.anonymize(
+        columns, **ROLES, k_map=10, population=tmp_path / "everybody.csv", order="sorted"
+    )
     assert held.to_arrow().equals(filed.to_arrow())
     assert incrowd.verify(held, population=population).holds
-    attacked = [incrowd.attack(held, population=p, external=p) for p in (population, tmp_path / "everybody.csv")]
+    attacked = [
+        incrowd.attack(held, population=p, external=p)
+        for p in (population, tmp_path / "everybody.csv")
+    ]
     assert attacked[0].attacks and attacked[0].attacks == attacked[1].attacks
     with pytest.raises(incrowd.InputError, match="the population"):
         incrowd.anonymize(columns, **ROLES, k_map=10, population=population.drop_columns(["age"]))
@@ -232,10 +268,13 @@ def test_suppression_and_batches(tmp_path: Path) -> None:
     for i in range(2):
         csv.write_csv(pa.table(people(300, seed=i)), tmp_path / f"{i}.csv")
     suppression = {"name": "r-suppression", "l": 3}
-    release = incrowd.anonymize(pa.table(people(300)), **ROLES, k=3, suppression=suppression, suppression_seed=7)
+    release = incrowd.anonymize(
+        pa.table(people(300)), **ROLES, k=3, suppression=suppression, suppression_seed=7
+    )
     assert release.manifest.suppression.name == "r-suppression"
     done = incrowd.batches(
-        [tmp_path / "0.csv", tmp_path / "1.csv"], **ROLES, k=3, suppression=suppression, suppression_seed=7,
+        [tmp_path / "0.csv", tmp_path / "1.csv"], **ROLES, k=3, suppression=suppression,
+        suppression_seed=7,
         dir=tmp_path / "out",
     )
     assert done.published == 2
@@ -248,7 +287,8 @@ def test_batches_of_tables_in_memory(tmp_path: Path) -> None:
     for i, table in enumerate(tables):
         csv.write_csv(table, tmp_path / f"{i}.csv")
     asked: dict[str, Any] = {
-        **ROLES, "k": 3, "suppression": {"name": "r-suppression", "l": 3}, "suppression_seed": 7, "algorithm": "mondrian",
+        **ROLES, "k": 3, "suppression": {"name": "r-suppression", "l": 3}, "suppression_seed": 7,
+        "algorithm": "mondrian",
     }
 
     def published(given: Any, place: str) -> tuple[Any, dict[str, list[str]]]:
@@ -268,7 +308,9 @@ def test_batches_of_tables_in_memory(tmp_path: Path) -> None:
     assert list(map(by_file.get, sorted(by_file))) == list(map(by_name.get, sorted(by_name)))
     assert [batch.batch for batch in named.private.batches] == ["monday", "tuesday"]
     # A single table in a list, a generator, pandas and Polars.
-    assert incrowd.batches((table for table in tables[:1]), **asked, dir=tmp_path / "lazily").published == 1
+    assert incrowd.batches(
+        (table for table in tables[:1]), **asked, dir=tmp_path / "lazily"
+    ).published == 1
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     frames = [pandas.DataFrame(people(300)), polars.DataFrame(people(300))]
     assert incrowd.batches(frames, **asked, again=True, dir=tmp_path / "frames").published == 2
@@ -276,7 +318,9 @@ def test_batches_of_tables_in_memory(tmp_path: Path) -> None:
 
 
 def test_batches_refuse_single_tables(tmp_path: Path, arrow: object) -> None:
-    asked: dict[str, Any] = {**ROLES, "k": 3, "suppression": {"name": "r-suppression", "l": 3}, "suppression_seed": 7}
+    asked: dict[str, Any] = {
+        **ROLES, "k": 3, "suppression": {"name": "r-suppression", "l": 3}, "suppression_seed": 7
+    }
     for one in (arrow, "people.csv", tmp_path / "people.csv", 7):
         with pytest.raises(incrowd.JobError, match="expected several") as refused:
             incrowd.batches(one, **asked, dir=tmp_path / "out")  # type: ignore[arg-type]
@@ -294,7 +338,9 @@ def test_batches_refuse_single_tables(tmp_path: Path, arrow: object) -> None:
 def test_notebook_output(arrow: object) -> None:
     release = incrowd.anonymize(arrow, **ROLES, k=5)
     shown = release._repr_html_()
-    assert "k-anonymity(k = 5)" in shown and "holds" in shown and "prefers-color-scheme:dark" in shown
+    assert (
+        "k-anonymity(k = 5)" in shown and "holds" in shown and "prefers-color-scheme:dark" in shown
+    )
     assert shown.count("<tr>") == 1 + 1 + 1 + 5 + 1 + 3
     assert "verify   k-anonymity(k=5)" in repr(release)
     assert "Person" not in shown

@@ -16,7 +16,8 @@ SERVE = """
 import incrowd, pyarrow, signal
 # A process that was started in the background ignores the signal.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-incrowd.serve(pyarrow.table({"age": [31, 32, 33, 34] * 5, "disease": ["flu", "cold"] * 10}), open=False)
+people = pyarrow.table({"age": [31, 32, 33, 34] * 5, "disease": ["flu", "cold"] * 10})
+incrowd.serve(people, open=False)
 print("ended")
 """
 

@@ -61,8 +61,12 @@ def test_it_works_in_a_pipeline() -> None:
     from sklearn.tree import DecisionTreeClassifier
 
     table = pd.DataFrame(people(2000)).drop(columns="name")
-    encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["age", "zip", "sex"]))
-    model = make_pipeline(Anonymizer(["age", "zip", "sex"], HIERARCHIES, k=20), encode, DecisionTreeClassifier())
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["age", "zip", "sex"])
+    )
+    model = make_pipeline(
+        Anonymizer(["age", "zip", "sex"], HIERARCHIES, k=20), encode, DecisionTreeClassifier()
+    )
     model.fit(table.drop(columns="disease"), table["disease"])
     assert len(model.predict(table.drop(columns="disease"))) == 2000
 
@@ -71,9 +75,34 @@ def test_new_values_have_no_label_if_they_change_the_hierarchy() -> None:
     train = pd.DataFrame({"code": ["11", "12", "21", "22"] * 25})
     learned = Anonymizer(["code"], {"code": "mask"}, k=40).fit(train)
     assert set(learned.transform(train)["code"]) == {"1*", "2*"}
-    # The hierarchy is the same with a new value, which is in no group. A longer value would change all labels.
+    # The hierarchy is the same with a new value, which is in no group. A longer value would change
+    # all labels.
     for new in ["31", "111"]:
         with pytest.raises(incrowd.InputError, match="1 of 2 records"):
             learned.transform(pd.DataFrame({"code": ["11", new]}))
     inside = learned.transform(pd.DataFrame({"code": ["11", "13"]}))
     assert list(inside["code"]) == ["1*", "1*"]
+
+
+def test_models_are_verified_and_the_old_name_is_accepted() -> None:
+    from sklearn.base import clone
+
+    learned = fitted(models={"l_diversity": 2}, sensitive=["disease"])
+    assert {model.name for model in learned.release_.manifest.models} == {
+        "k-anonymity",
+        "l-diversity",
+    }
+    with pytest.warns(DeprecationWarning, match="`promises` is now called `models`"):
+        old = fitted(promises={"l_diversity": 2}, sensitive=["disease"])
+    assert (
+        old.levels_ == learned.levels_
+        and old.release_.manifest.models == learned.release_.manifest.models
+    )
+    assert (old.get_params()["promises"], old.get_params()["models"]) == ({"l_diversity": 2}, None)
+    with pytest.warns(DeprecationWarning):
+        again = clone(old)
+    assert again.get_params() == old.get_params()
+    assert clone(learned).get_params() == learned.get_params()
+    with pytest.warns(DeprecationWarning), pytest.raises(incrowd.JobError, match="cannot be given "
+                                                                                 "together"):
+        fitted(models={"l_diversity": 2}, promises={"l_diversity": 2}, sensitive=["disease"])

@@ -1,4 +1,8 @@
-"""Tables that `incrowd.spark` plans in parts, because they have more distinct rows than the driver should hold."""
+"""Tables that `incrowd.spark` plans in parts, because they have more distinct rows than the driver
+should hold."""
+
+# Fixtures are imported, and tests name them as arguments.
+# ruff: noqa: F811
 
 from __future__ import annotations
 
@@ -30,12 +34,24 @@ def histogram(cells: list[Any]) -> dict[Any, int]:
 
 @pytest.mark.parametrize(
     ("limit", "missing", "carried", "hierarchies"),
-    [(60, "keep", [], {}), (20, "drop", [], LEVELS), (200, "keep", ["ward"], LEVELS), (60, "drop", ["ward"], {})],
+    [
+        (60, "keep", [], {}), (20, "drop", [], LEVELS), (200, "keep", ["ward"], LEVELS),
+        (60, "drop", ["ward"], {})
+    ],
 )
 def test_every_model_holds_for_the_whole_and_no_record_is_lost(
-    df: Any, table: Path, tmp_path: Path, limit: int, missing: str, carried: list[str], hierarchies: dict[str, str]  # noqa: F811
+    df: Any,
+    table: Path,
+    tmp_path: Path,
+    limit: int,
+    missing: str,
+    carried: list[str],
+    hierarchies: dict[str, str],
 ) -> None:
-    job = {**PARTED, "on_missing": missing, "passthrough": carried, "model": DIVERSE, "hierarchy": hierarchies}
+    job = {
+        **PARTED, "on_missing": missing, "passthrough": carried, "model": DIVERSE,
+        "hierarchy": hierarchies
+    }
     release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=limit, **job)
     found = published(tmp_path / "release").to_pylist()
     # Counted on the written files.
@@ -58,11 +74,15 @@ def test_every_model_holds_for_the_whole_and_no_record_is_lost(
     assert release.metrics.ncp <= 2 * twin.manifest.metrics.ncp + 0.05
 
 
-def test_the_session_setting_equals_the_argument(df: Any, spark: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_the_session_setting_equals_the_argument(
+    df: Any, spark: Any, tmp_path: Path
+) -> None:
     """Also for a release with more distinct rows than the setting allows to plan at once."""
     spark.conf.set(incrowd.spark.SETTING, "20")
     try:
-        release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", on_missing="keep", **PARTED)
+        release = quiet(
+            incrowd.spark.anonymize, df, to=tmp_path / "release", on_missing="keep", **PARTED
+        )
     finally:
         spark.conf.unset(incrowd.spark.SETTING)
     assert release.df.distinct().count() > 20
@@ -70,25 +90,34 @@ def test_the_session_setting_equals_the_argument(df: Any, spark: Any, tmp_path: 
 
 
 @once
-def test_cells_cover_the_values_of_their_records(df: Any, tmp_path: Path) -> None:  # noqa: F811
-    """Published cells contain the original values: the loss against the original equals that in the manifest."""
-    release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=50, on_missing="keep", **PARTED)
+def test_cells_cover_the_values_of_their_records(df: Any, tmp_path: Path) -> None:
+    """Published cells contain the original values: the loss against the original equals that in the
+    manifest."""
+    release = quiet(
+        incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=50, on_missing="keep",
+        **PARTED
+    )
     measured = quiet(incrowd.spark.measure, df, release, on_missing="keep")
     assert measured.metrics.ncp == pytest.approx(release.metrics.ncp)
 
 
 @once
-def test_an_unreached_limit_changes_nothing(df: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_an_unreached_limit_changes_nothing(df: Any, tmp_path: Path) -> None:
     for to, limit in (("a", 100_000), ("b", None)):
-        quiet(incrowd.spark.anonymize, df, to=tmp_path / to, most_rows=limit, on_missing="keep", **PARTED)
+        quiet(
+            incrowd.spark.anonymize, df, to=tmp_path / to, most_rows=limit, on_missing="keep",
+            **PARTED
+        )
     assert records(published(tmp_path / "a")) == records(published(tmp_path / "b"))
 
 
 @once
-def test_planning_in_parts_gives_a_warning_first(df: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_planning_in_parts_gives_a_warning_first(df: Any, tmp_path: Path) -> None:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        incrowd.spark.anonymize(df, to=tmp_path / "release", most_rows=100, on_missing="keep", **PARTED)
+        incrowd.spark.anonymize(
+            df, to=tmp_path / "release", most_rows=100, on_missing="keep", **PARTED
+        )
     assert any("planned in parts of at most 100," in str(warning.message) for warning in told)
 
 
@@ -107,38 +136,58 @@ def together(path: Path) -> dict[tuple[Any, ...], list[str]]:
 
 
 @once
-@pytest.mark.parametrize("algorithm", [{"name": "auto"}, {"name": "top-down", "seed": 1}, {"name": "mdav"}], ids=lambda a: a["name"])
-def test_every_local_algorithm_plans_parts(df: Any, table: Path, tmp_path: Path, algorithm: dict[str, Any]) -> None:  # noqa: F811
+@pytest.mark.parametrize(
+    "algorithm", [{"name": "auto"}, {"name": "top-down", "seed": 1}, {"name": "mdav"}],
+    ids=lambda a: a["name"]
+)
+def test_every_local_algorithm_plans_parts(
+    df: Any, table: Path, tmp_path: Path, algorithm: dict[str, Any]
+) -> None:
     job = {**ROLES, "algorithm": algorithm, "on_missing": "keep", "model": DIVERSE}
     release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=250, **job)
     groups = together(tmp_path / "release")
-    assert min(map(len, groups.values())) >= 5 and min(len(set(group)) for group in groups.values()) >= 2
+    assert min(map(len, groups.values())) >= 5 and min(
+        len(set(group)) for group in groups.values()
+    ) >= 2
     assert len(groups) == release.manifest.groups > 1
     twin = quiet(incrowd.anonymize, table, **job)
-    assert release.manifest.records == twin.manifest.records and release.manifest.algorithm.name == algorithm["name"]
+    assert (
+        release.manifest.records == twin.manifest.records
+        and release.manifest.algorithm.name == algorithm["name"]
+    )
     found = histogram(published(tmp_path / "release").column("disease").to_pylist())
     assert found == histogram(twin.to_arrow().column("disease").to_pylist())
     assert incrowd.verify(tmp_path / "release").holds
-    assert quiet(incrowd.spark.measure, df, release, on_missing="keep").metrics.ncp == pytest.approx(release.metrics.ncp)
+    assert quiet(
+        incrowd.spark.measure, df, release, on_missing="keep"
+    ).metrics.ncp == pytest.approx(release.metrics.ncp)
 
 
 @once
 @pytest.mark.parametrize(
     ("model", "more", "kept"),
     [
-        ("alpha-k-anonymity:alpha=0.5,k=5,on=disease", {}, lambda own: 2 * max(histogram(own).values()) <= len(own)),
+        (
+            "alpha-k-anonymity:alpha=0.5,k=5,on=disease", {},
+            lambda own: 2 * max(histogram(own).values()) <= len(own)
+        ),
         ("p-sensitive:p=3,k=5,on=disease", {}, lambda own: len(set(own)) >= 3),
-        ("p-alpha-sensitive:p=3,alpha=1,k=5,on=disease", CATEGORIES, lambda own: len(set(own)) >= 3),
+        (
+            "p-alpha-sensitive:p=3,alpha=1,k=5,on=disease", CATEGORIES,
+            lambda own: len(set(own)) >= 3
+        ),
         (
             "p-plus-alpha-sensitive:p=2,alpha=1,k=5,on=disease",
             CATEGORIES,
-            lambda own: bool({"measles", "asthma"} & set(own)) and bool({"flu", "cold", "none"} & set(own)),
+            lambda own: bool({"measles", "asthma"} & set(own)) and bool(
+                {"flu", "cold", "none"} & set(own)
+            ),
         ),
     ],
     ids=["alpha-k", "p-sensitive", "p-alpha", "p-plus-alpha"],
 )
 def test_models_of_single_groups_hold(
-    df: Any, tmp_path: Path, model: str, more: dict[str, Any], kept: Any  # noqa: F811
+    df: Any, tmp_path: Path, model: str, more: dict[str, Any], kept: Any
 ) -> None:
     job = {**PARTED, "on_missing": "keep", "model": [model], **more}
     release = quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=250, **job)
@@ -146,46 +195,65 @@ def test_models_of_single_groups_hold(
     assert len(groups) > 1 and sum(map(len, groups.values())) == 600
     assert all(len(own) >= 5 and kept(own) for own in groups.values())
     name = model.partition(":")[0]
-    assert all(judged.holds for judged in release.manifest.models) and name in [judged.name for judged in release.manifest.models]
+    assert all(judged.holds for judged in release.manifest.models) and name in [
+        judged.name for judged in release.manifest.models
+    ]
     assert incrowd.verify(tmp_path / "release").holds
 
 
 @pytest.mark.parametrize("carried", [[], ["ward"]], ids=["from-the-plan", "carried"])
 @pytest.mark.parametrize(
     "more",
-    [{"hierarchy": LEVELS}, {"algorithm": {"name": "top-down", "seed": 1}, "numbers": "mean", "model": DIVERSE}],
+    [
+        {"hierarchy": LEVELS},
+        {"algorithm": {"name": "top-down", "seed": 1}, "numbers": "mean", "model": DIVERSE}
+    ],
     ids=["levels", "means"],
 )
-def test_executors_plan_like_the_driver(df: Any, tmp_path: Path, carried: list[str], more: dict[str, Any]) -> None:  # noqa: F811
+def test_executors_plan_like_the_driver(
+    df: Any, tmp_path: Path, carried: list[str], more: dict[str, Any]
+) -> None:
     job = {**PARTED, "on_missing": "keep", "passthrough": carried, **more}
     made = {
-        where: quiet(incrowd.spark.anonymize, df, to=tmp_path / where, most_rows=120, plan_on=where, **job)
+        where: quiet(
+            incrowd.spark.anonymize, df, to=tmp_path / where, most_rows=120, plan_on=where, **job
+        )
         for where in ("driver", "executors")
     }
     found = {where: published(tmp_path / where) for where in made}
     cells = {where: records(table.drop_columns(carried)) for where, table in found.items()}
     assert cells["driver"] == cells["executors"]
     for name in carried:
-        assert histogram(found["driver"].column(name).to_pylist()) == histogram(found["executors"].column(name).to_pylist())
+        assert histogram(found["driver"].column(name).to_pylist()) == histogram(
+            found["executors"].column(name).to_pylist()
+        )
     for part in ("metrics", "records", "groups", "models", "algorithm"):
         assert made["driver"].manifest[part] == made["executors"].manifest[part]
     assert incrowd.verify(tmp_path / "executors").holds
 
 
-def test_errors_of_executors_equal_those_of_the_driver(df: Any, spark: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_errors_of_executors_equal_those_of_the_driver(
+    df: Any, spark: Any, tmp_path: Path
+) -> None:
     said: list[str] = []
     # Five diseases are not distributed that evenly.
     job = {**PARTED, "on_missing": "keep", "model": ["alpha-k-anonymity:alpha=0.21,k=5,on=disease"]}
     for where in ("driver", "executors"):
         with pytest.raises(incrowd.Unsatisfiable) as told:
-            quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=120, plan_on=where, **job)
+            quiet(
+                incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=120, plan_on=where,
+                **job
+            )
         said.append(str(told.value))
         assert not any(tmp_path.iterdir())
     assert said[0] == said[1]
     with pytest.raises(incrowd.JobError, match="hierarchy of other columns"):
         more = {"hierarchy": {"zip": "columns:region"}, "plan_on": "executors", "most_rows": 550}
         wider = df.withColumn("region", df["zip"].substr(1, 1))
-        quiet(incrowd.spark.anonymize, wider, to=tmp_path / "release", on_missing="keep", **{**PARTED, **more})
+        quiet(
+            incrowd.spark.anonymize, wider, to=tmp_path / "release", on_missing="keep",
+            **{**PARTED, **more}
+        )
     with pytest.raises(incrowd.JobError, match="`driver` or `executors`, not `moon`"):
         incrowd.spark.anonymize(df, to=tmp_path / "release", plan_on="moon", **PARTED)
     spark.conf.set(incrowd.spark.PLAN_ON, "moon")
@@ -213,7 +281,9 @@ def test_an_executor_with_another_version_is_reported(monkeypatch: pytest.Monkey
 def test_executors_without_the_package_are_reported() -> None:
     from incrowd.spark._parts import _missing_package
 
-    with pytest.raises(incrowd.ResourcesError, match="not installed on the executors"), _missing_package():
+    with pytest.raises(
+        incrowd.ResourcesError, match="not installed on the executors"
+    ), _missing_package():
         raise RuntimeError("PythonException: ModuleNotFoundError: No module named 'incrowd'")
     with pytest.raises(RuntimeError, match="else"), _missing_package():
         raise RuntimeError("something else")
@@ -222,8 +292,12 @@ def test_executors_without_the_package_are_reported() -> None:
 def test_the_page_names_the_algorithms_that_work_in_parts() -> None:
     page = Path(__file__).parents[2] / "docs" / "spark.md"
     known = json.loads(_incrowd.explain(None))
-    local = [f"`{entry['name']}`" for entry in known if entry["kind"] == "algorithm" and entry["local"]]
-    assert len(local) > 1 and f"- Algorithms: {', '.join(local)}." in page.read_text(encoding="utf-8")
+    local = [
+        f"`{entry['name']}`" for entry in known if entry["kind"] == "algorithm" and entry["local"]
+    ]
+    assert len(local) > 1 and f"- Algorithms: {', '.join(local)}." in page.read_text(
+        encoding="utf-8"
+    )
 
 
 def test_rows_of_a_partition_are_split_by_part() -> None:
@@ -231,8 +305,14 @@ def test_rows_of_a_partition_are_split_by_part() -> None:
     from incrowd.spark._executor import _parts
 
     numbers = [[2, 2, 5], [5], [], [5, 7, 7], [7]]
-    batches = [pa.record_batch({"v": pa.array(own, pa.int32()), "part": pa.array(own, pa.int32())}) for own in numbers]
-    found = [(part, rows.column("v").to_pylist(), rows.column_names) for part, rows in _parts(iter(batches))]
+    batches = [
+        pa.record_batch({"v": pa.array(own, pa.int32()), "part": pa.array(own, pa.int32())})
+        for own in numbers
+    ]
+    found = [
+        (part, rows.column("v").to_pylist(), rows.column_names)
+        for part, rows in _parts(iter(batches))
+    ]
     assert found == [(2, [2, 2], ["v"]), (5, [5, 5, 5], ["v"]), (7, [7, 7, 7], ["v"])]
 
 
@@ -241,10 +321,22 @@ def test_rows_of_a_partition_are_split_by_part() -> None:
     ("change", "expected"),
     [
         ({"model": ["t-closeness:t=0.5,on=disease"]}, "`t-closeness.*depends on the whole table"),
-        ({"model": ["beta-likeness:beta=2,on=disease"]}, "`beta-likeness.*depends on the whole table"),
-        ({"model": ["delta-disclosure:delta=2,on=disease"]}, "`delta-disclosure.*depends on the whole table"),
-        ({"model": ["plain-k-anonymity:k=5"], "algorithm": "expc"}, "cannot be planned in parts|cannot plan in parts"),
-        ({"algorithm": "full-domain", "hierarchy": LEVELS}, "cannot plan in parts; `auto`, `mondrian`, `top-down`, `mdav` can"),
+        (
+            {"model": ["beta-likeness:beta=2,on=disease"]},
+            "`beta-likeness.*depends on the whole table"
+        ),
+        (
+            {"model": ["delta-disclosure:delta=2,on=disease"]},
+            "`delta-disclosure.*depends on the whole table"
+        ),
+        (
+            {"model": ["plain-k-anonymity:k=5"], "algorithm": "expc"},
+            "cannot be planned in parts|cannot plan in parts"
+        ),
+        (
+            {"algorithm": "full-domain", "hierarchy": LEVELS},
+            "cannot plan in parts; `auto`, `mondrian`, `top-down`, `mdav` can"
+        ),
         ({"algorithm": "ascent", "hierarchy": LEVELS}, "`ascent` cannot plan in parts"),
         ({"algorithm": {"name": "auto", "cells": "both", "missing_cells": "any"}}, "single cells"),
         ({"hierarchy": {"age": "mdr"}}, "regular intervals"),
@@ -253,25 +345,34 @@ def test_rows_of_a_partition_are_split_by_part() -> None:
     ids=lambda value: None if isinstance(value, str) else next(iter(map(str, value.values())))[:24],
 )
 def test_models_of_the_whole_table_are_refused(
-    df: Any, tmp_path: Path, change: dict[str, Any], expected: str  # noqa: F811
+    df: Any, tmp_path: Path, change: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(incrowd.ResourcesError, match=expected):
-        quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=50, on_missing="keep", **{**PARTED, **change})
+        quiet(
+            incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=50, on_missing="keep",
+            **{**PARTED, **change}
+        )
     assert not any(tmp_path.iterdir())
 
 
-def test_a_table_that_cannot_be_cut_is_refused(df: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_table_that_cannot_be_cut_is_refused(df: Any, tmp_path: Path) -> None:
     with pytest.raises(incrowd.ResourcesError, match="cannot be cut"):
-        quiet(incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=2, on_missing="keep", **PARTED)
+        quiet(
+            incrowd.spark.anonymize, df, to=tmp_path / "release", most_rows=2, on_missing="keep",
+            **PARTED
+        )
     assert not any(tmp_path.iterdir())
 
 
-def test_a_table_of_many_columns_is_planned_in_parts(spark: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_a_table_of_many_columns_is_planned_in_parts(
+    spark: Any, tmp_path: Path
+) -> None:
     columns = [f"q{i}" for i in range(18)]
     rows = [tuple((n * (i + 3) + n // 7) % 5 for i in range(len(columns))) for n in range(300)]
     wide = spark.createDataFrame(rows, columns)
     release = quiet(
-        incrowd.spark.anonymize, wide, quasi=columns, k=5, algorithm="mondrian", to=tmp_path / "release", most_rows=150
+        incrowd.spark.anonymize, wide, quasi=columns, k=5, algorithm="mondrian",
+        to=tmp_path / "release", most_rows=150
     )
     assert release.manifest.records.published == 300
     assert quiet(incrowd.spark.verify, release).holds

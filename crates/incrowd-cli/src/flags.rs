@@ -3,13 +3,12 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::slice::from_ref;
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, ValueHint};
 use incrowd::job::keys::{Command, Flag, Form, Key, Kind, Section, flags_of};
-use incrowd::job::{ExternalJob, Job, JobBuilder, JobFile, Origin, Provenance};
-use incrowd::{Error, Judging, Source, Value};
+use incrowd::job::{Job, JobBuilder, JobFile, Provenance, Table};
+use incrowd::{Error, Judging, JudgingBuilder, Setting, Value};
 
 use crate::failure::Failure;
 use crate::print::OutputMode;
@@ -74,72 +73,23 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         Ok(file)
     }
 
-    /// Returns the roles and models to check a release against: from the job file, from the flags,
-    /// or, if neither gives roles, from the manifest of the release.
+    /// Returns the request to judge a release.
     pub(crate) fn judging(
         &self,
         release: &Path,
         original: Option<&PathBuf>,
         mode: OutputMode,
     ) -> Result<(Judging, Provenance), Failure> {
-        let mut judging = Judging::new(release);
-        // `[input]` of a job file describes the original. Reading flags on the command line
-        // describe the release.
-        let own = ["delimiter", "format", "encoding", "decimal", "sheet", "table", "query"]
-            .map(|key| format!("[input] {key}"));
-        let reading = |key: &Key| own.contains(&key.title());
-        let typed = self.on(JobBuilder::default(), reading)?.finish()?.job.input;
-        (judging.release.delimiter, judging.release.format) = (typed.delimiter, typed.format);
-        (judging.release.encoding, judging.release.decimal) = (typed.encoding, typed.decimal);
-        judging.release.sheet = typed.sheet;
-        if typed.table.is_some() || typed.query.is_some() {
-            judging.release.paths =
-                vec![incrowd::locate(release, typed.table.as_deref(), typed.query.as_deref())?];
+        let mut builder = JudgingBuilder::new(Table::file(release));
+        self.job.iter().for_each(|path| builder.job(path));
+        original.into_iter().for_each(|path| builder.original(Table::file(path)));
+        for (key, flag, words) in &self.given {
+            builder.setting(Setting::Flag(key, flag, words.clone()));
         }
-        let builder = match &self.job {
-            Some(path) => JobBuilder::read(path)?,
-            None if self.has("[columns] role") => JobBuilder::default(),
-            None => {
-                let manifest =
-                    self.given.iter().find(|(key, ..)| key.title() == "[output] manifest");
-                judging.manifest =
-                    manifest.and_then(|(.., words)| words.first()).map(PathBuf::from);
-                judging = incrowd::with_roles_of_manifest(&judging)?;
-                JobBuilder::of(Job { columns: judging.columns.clone(), ..Job::default() })
-            }
-        };
-        let file = self.on(builder, |key| !reading(key))?.finish_judging()?;
+        let file = builder.finish()?;
         self.notes.iter().chain(&file.notes).for_each(|note| mode.note(note));
-        let (job, given) =
-            (file.job, |key| self.job.is_some() || file.provenance.of(key) != Origin::Default);
-        let mut input = job.input;
-        if given("input.missing") {
-            judging.missing = Some(input.missing.clone());
-        }
-        if given("input.on_missing") {
-            judging.on_missing = Some(input.on_missing);
-        }
-        if given("algorithm.missing_cells") {
-            judging.missing_cells = Some(job.algorithm.missing_cells);
-        }
-        judging.manifest = job.output.and_then(|output| output.manifest);
-        (judging.columns, judging.models, judging.population) =
-            (job.columns, job.models, job.population);
-        let values = job.external.as_ref().and_then(|external| external.sensitive.clone());
-        judging.values = values.filter(|_| self.has("[external] values"));
-        judging.external = job.external.filter(ExternalJob::is_given);
-        // The table of a job file may be unavailable; then there is no original.
-        let exists = |path: &PathBuf| {
-            Source::matching(from_ref(path))
-                .is_ok_and(|all| all.iter().all(|f| f.exists() || incrowd::is_database(f)))
-        };
-        let known = original.is_some() || input.paths.iter().all(exists);
-        if let Some(path) = original {
-            input.paths = vec![path.clone()];
-        }
-        judging.original = Some(input).filter(|input| known && !input.paths.is_empty());
-        incrowd::unauthenticated_by_judging(&judging).iter().for_each(|text| mode.warn(text));
-        Ok((judging, file.provenance))
+        file.warnings.iter().for_each(|text| mode.warn(text));
+        Ok((file.judging, file.provenance))
     }
 }
 

@@ -5,6 +5,8 @@
 //! escaped, for example ESC as `\u{1b}`. This module does it for all printed text. In JSON they
 //! become JSON escapes. Files are written unchanged.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use comfy_table::{CellAlignment, Table};
 use incrowd::core::text::Block;
 pub(crate) use incrowd::core::text::{groups, number, thousands};
@@ -102,6 +104,12 @@ pub(crate) fn write_stderr(text: &str) {
     }
 }
 
+/// The printed warnings.
+fn warnings() -> MutexGuard<'static, Vec<String>> {
+    static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    WARNINGS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The global output flags.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputMode {
@@ -111,16 +119,20 @@ pub(crate) struct OutputMode {
 }
 
 impl OutputMode {
-    /// Prints a note, unless `--quiet` is given.
+    /// Prints a note, unless `--quiet` is given. A text that was a warning is not repeated.
     pub(crate) fn note(&self, text: &str) {
-        if !self.quiet {
+        if !self.quiet && !warnings().iter().any(|known| known == text) {
             errln!("note: {}", one_line(&with_flags(text)));
         }
     }
 
-    /// Prints a warning. `--quiet` does not hide it.
+    /// Prints a warning once. `--quiet` does not hide it.
     pub(crate) fn warn(&self, text: &str) {
-        errln!("warning: {}", with_flags(text));
+        let mut warnings = warnings();
+        if !warnings.iter().any(|known| known == text) {
+            errln!("warning: {}", one_line(&with_flags(text)));
+            warnings.push(text.to_owned());
+        }
     }
 
     /// Prints the result as JSON. Characters that control the terminal are written as JSON escapes.

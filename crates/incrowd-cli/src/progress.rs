@@ -5,20 +5,18 @@ use std::time::{Duration, Instant};
 
 use crate::print::{OutputMode, errln, one_line};
 use incrowd::Progress;
+use incrowd::work::PublishedRelease;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// The release that this run published, until its report is made.
-static PUBLISHED: Mutex<Option<String>> = Mutex::new(None);
+/// The release that this run published.
+static PUBLISHED: Mutex<Option<PublishedRelease>> = Mutex::new(None);
 
 /// Reports after an interruption that a release was published although the run did not end.
 pub(crate) fn report_published() {
     if let Ok(published) = PUBLISHED.lock()
-        && let Some(release) = published.as_deref()
+        && let Some(release) = &*published
     {
-        errln!(
-            "interrupted: the release `{release}` and its manifest were published; \
-             the report was not made"
-        );
+        errln!("interrupted: {}", one_line(&release.to_string()));
     }
 }
 
@@ -77,7 +75,13 @@ impl Progress for Bar {
 
     fn published(&self, release: &str) {
         if let Ok(mut published) = PUBLISHED.lock() {
-            *published = Some(release.to_owned());
+            *published = Some(PublishedRelease { path: release.to_owned(), reported: false });
+        }
+    }
+
+    fn reported(&self) {
+        if let Ok(mut published) = PUBLISHED.lock() {
+            published.iter_mut().for_each(|release| release.reported = true);
         }
     }
 

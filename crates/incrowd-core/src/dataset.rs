@@ -293,7 +293,8 @@ impl Dataset {
             codes.extend(columns.iter().map(|(_, _, of_row)| of_row[row]));
         }
         let build = |(name, values, _): (String, Vec<String>, Vec<u32>)| {
-            Sensitive::build(&name, values, None, None).map_err(|misfit| misfit.error)
+            let decimal = self.sensitive.first().map(Sensitive::decimal).unwrap_or_default();
+            Sensitive::build(&name, values, None, None, decimal).map_err(|misfit| misfit.error)
         };
         let sensitive = columns.into_iter().map(build).collect::<Result<Vec<_>>>()?;
         let (quasi, counts, of_fold) =

@@ -19,6 +19,8 @@ pub enum Fault {
     Unsatisfiable,
     /// Disk, memory or permissions.
     Resources,
+    /// The caller stopped the work.
+    Stopped,
     /// A bug in incrowd; the release is not published.
     Bug,
 }
@@ -58,6 +60,11 @@ impl Error {
     /// A resource of the machine is not available.
     pub fn resources(message: impl Into<String>) -> Self {
         Self::new(Fault::Resources, message)
+    }
+
+    /// The caller stopped the work.
+    pub fn stopped() -> Self {
+        Self::new(Fault::Stopped, "the work was stopped")
     }
 
     /// A bug in incrowd.

@@ -1,5 +1,6 @@
 //! A table read by an engine: distinct rows of texts with their record counts.
 
+use crate::numerals::DecimalMark;
 use crate::packed::PackedRows;
 use crate::value_key::Spellings;
 
@@ -82,6 +83,9 @@ pub struct Folded {
     /// If the table is a part of another one: the texts of each column that belong to its domain,
     /// including texts of no row of the part. Without it, the domain has the texts of the rows.
     pub lines: Option<Vec<Vec<bool>>>,
+    /// The decimal mark of numbers in columns that also hold other texts. In columns of numbers it
+    /// is always a point.
+    pub decimal: DecimalMark,
 }
 
 impl Folded {

@@ -26,6 +26,7 @@ pub mod group;
 pub mod hierarchy;
 mod index;
 pub mod limits;
+pub mod lists;
 pub mod metric;
 mod missing_cells;
 pub mod model;

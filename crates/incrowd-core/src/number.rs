@@ -66,6 +66,34 @@ pub fn is_exact(text: &str) -> bool {
     }
 }
 
+/// Whether a number is the text of a float with 17 significant digits, as C's `%.17g` prints it:
+/// `0.10000000000000001` is the float of `0.1`. Every float has one such text.
+fn is_printed_float(text: &str) -> bool {
+    let number = parse_number(text).map(|number| format!("{:.16e}", number.as_f64()));
+    number.is_some_and(|printed| value_key(&printed) == value_key(text))
+}
+
+/// Whether this is a number that computations would change: it is neither [exact](is_exact) nor the
+/// text of a float with 17 significant digits.
+pub fn is_rounded(text: &str) -> bool {
+    parse_number(text).is_some() && !is_exact(text) && !is_printed_float(text)
+}
+
+/// The position of the first number that computations would change or merge with another number of
+/// the list. `0.1` and `0.10000000000000001` are one float, so a list with both is not exact.
+pub fn first_inexact(texts: &[impl AsRef<str>]) -> Option<usize> {
+    let texts = || texts.iter().map(AsRef::as_ref);
+    if texts().all(is_exact) {
+        return None;
+    }
+    let mut numbers = hashbrown::HashMap::new();
+    texts().position(|text| {
+        let Some(number) = parse_number(text).filter(|_| !is_rounded(text)) else { return true };
+        let key = value_key(text);
+        *numbers.entry(number.as_f64().to_bits()).or_insert_with(|| key.clone()) != key
+    })
+}
+
 /// Whether this text is a date in the published format.
 pub fn looks_like_date(text: &str) -> bool {
     let b = text.as_bytes();
@@ -135,6 +163,20 @@ mod tests {
             assert!(!is_exact(rounded) && !looks_numeric(rounded), "{rounded}");
         }
         assert!(is_quantity("12345678901234567890"));
+    }
+
+    #[test]
+    fn floats_with_17_digits_are_numbers_unless_two_texts_are_one_float() {
+        let printed = ["0.10000000000000001", "0.69999999999999996", "4321.1000000000004", "3"];
+        assert_eq!(first_inexact(&printed), None);
+        assert!(printed[..3].iter().all(|text| !is_exact(text) && !is_rounded(text)));
+        assert_eq!(first_inexact(&["0.1", "0.2", "0.10000000000000001"]), Some(2));
+        assert_eq!(first_inexact(&["0.10000000000000001", "0.100000000000000010"]), None);
+        for rounded in ["0.100000000000000012", "9007199254740993", "12345678901234567890"] {
+            assert!(is_rounded(rounded), "{rounded}");
+            assert_eq!(first_inexact(&["1", rounded]), Some(1));
+        }
+        assert!(!is_rounded("flu") && !is_rounded("0.1"));
     }
 
     #[test]

@@ -206,12 +206,14 @@ fn places(
 ) -> Result<Vec<Place>, Misfit> {
     match domain {
         Domain::Numbers(line) => {
-            let read = |text: &str| match line.numbers() {
-                crate::domain::Numbers::Dates(_) => parse_date(text).map(f64::from),
-                _ => parse_number(text).map(|n| n.as_f64()),
+            let is_date = matches!(line.numbers(), crate::domain::Numbers::Dates(_));
+            let read = |text: &str| match is_date {
+                true => parse_date(text).map(f64::from),
+                false => parse_number(text).map(|n| n.as_f64()),
             };
             let place = |(code, text): (usize, &String)| match code as u32 {
                 MISSING => Ok(line.missing_leaf().map_or(Place::Outside, Place::Leaf)),
+                _ if !is_date && spec.is_too_long(text) => Ok(Place::Outside),
                 code => read(text).map(|x| between(line, line.within(x))).ok_or_else(|| Misfit {
                     error: crate::hierarchy::intervals::not_numeric(&column.name),
                     code: Some(code),
@@ -226,7 +228,8 @@ fn places(
             Ok(places)
         }
         Domain::Taxonomy(tree) if tree.grid().is_some() => {
-            let place = |text: &String| tree.cell_of(text).map_or(Place::Outside, Place::Below);
+            let cell = |text: &String| tree.cell_of(text).filter(|_| !spec.is_too_long(text));
+            let place = |text: &String| cell(text).map_or(Place::Outside, Place::Below);
             let known =
                 |text: &String| crate::hierarchy::mdr::leaf(text).and_then(|leaf| tree.code(&leaf));
             let place = |text: &String| known(text).map_or_else(|| place(text), Place::Leaf);
@@ -237,7 +240,8 @@ fn places(
         Domain::Taxonomy(tree) => {
             // A hierarchy of rules, for example a mask, also contains values that are not in the
             // sample. A hierarchy that lists its values does not.
-            let values: Vec<&str> = column.texts.iter().skip(1).map(String::as_str).collect();
+            let values = column.texts.iter().skip(1).filter(|text| !spec.is_too_long(text));
+            let values: Vec<&str> = values.map(String::as_str).collect();
             let own = spec
                 .hierarchy
                 .as_ref()

@@ -18,6 +18,8 @@ pub trait Progress: Sync {
     fn published(&self, release: &str) {
         let _ = release;
     }
+    /// The reports of the published release are made, or none were requested.
+    fn reported(&self) {}
     /// `amount` more of the current step is done.
     fn advance(&self, amount: u64);
 }

@@ -89,6 +89,18 @@ impl ColumnSpec {
         !self.limits.is_none() || self.min_level.is_some_and(|level| level > 0)
     }
 
+    /// Whether this is a number with more digits than the column computes with. Such a value of
+    /// another table is outside every published range, because a rounded number may be on the wrong
+    /// side of an end.
+    pub fn is_too_long(&self, text: &str) -> bool {
+        use crate::number::{is_exact, is_rounded, parse_number};
+        match &self.hierarchy {
+            None => is_rounded(text),
+            Some(HierarchySpec::Mdr(_)) => parse_number(text).is_some() && !is_exact(text),
+            Some(_) => !self.limits.is_none() && parse_number(text).is_some() && !is_exact(text),
+        }
+    }
+
     /// The column encoded for measuring a release: every original value has a leaf, including
     /// values beyond `top` and `bottom` and below `min_level`. Cells generalized by these settings
     /// can be read in this domain. It is never used for publishing.

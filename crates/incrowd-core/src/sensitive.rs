@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{HierarchySpec, Taxonomy, intervals::not_numeric};
 use crate::index::Code;
 use crate::number::{is_quantity, parse_date, parse_number};
+use crate::numerals::DecimalMark;
 use crate::schema::{Kind, Publish, SensitiveSpec};
-use crate::value_key::{SameKeys, means_missing, value_key};
+use crate::value_key::{SameKeys, means_missing, value_key_in};
 
 /// A sensitive column with its values in alphabetical order.
 #[derive(Clone)]
@@ -36,6 +37,8 @@ pub struct Sensitive {
     categories: Option<Categories>,
     /// Whether only the categories are published, so that the values are categories.
     only_categories: bool,
+    /// The decimal mark of the texts.
+    decimal: DecimalMark,
 }
 
 // Does not print cells: debug output ends up in logs.
@@ -54,6 +57,7 @@ impl Sensitive {
         values: Vec<String>,
         missing: Option<u32>,
         spec: Option<&SensitiveSpec>,
+        decimal: DecimalMark,
     ) -> Result<Sensitive, Misfit> {
         let (numbers, days) = numbers(
             name,
@@ -71,7 +75,7 @@ impl Sensitive {
         }
         let mut counted_as = match &numbers {
             Some(numbers) if days => same_days(numbers),
-            _ => SameKeys::of_texts(&values).first,
+            _ => SameKeys::of_texts(&values, decimal).first,
         };
         // All texts that mean a missing value are one value, also without a common key.
         let is_missing = |code: u32| {
@@ -116,6 +120,7 @@ impl Sensitive {
             hierarchy,
             categories,
             only_categories,
+            decimal,
         })
     }
 
@@ -186,6 +191,11 @@ impl Sensitive {
         Ok((of, categories.len()))
     }
 
+    /// The decimal mark of the texts, which decides whether two texts are one value.
+    pub fn decimal(&self) -> DecimalMark {
+        self.decimal
+    }
+
     /// Whether only categories are published. The values are categories then.
     pub fn only_categories(&self) -> bool {
         self.only_categories
@@ -198,8 +208,8 @@ impl Sensitive {
     }
 
     /// For each code, the code under which its value is counted; `None` if every code is a
-    /// different value. `1`, `1.0` and ` 1` are one value ([`value_key`]): counting them as three
-    /// would overstate diversity. Dates of one day are one value.
+    /// different value. `1`, `1.0` and ` 1` are one value ([`value_key`](crate::value_key)):
+    /// counting them as three would overstate diversity. Dates of one day are one value.
     pub fn synonyms(&self) -> Option<&[u32]> {
         self.counted_as.as_deref()
     }
@@ -213,7 +223,7 @@ impl Sensitive {
     pub(crate) fn key(&self, code: u32) -> Cow<'_, str> {
         match &self.numbers {
             Some(numbers) if self.days => Cow::Owned(numbers[code as usize].to_string()),
-            _ => value_key(&self.values[code as usize]),
+            _ => value_key_in(&self.values[code as usize], self.decimal),
         }
     }
 }
@@ -346,7 +356,8 @@ mod tests {
     use super::*;
 
     fn column(values: &[&str], spec: &SensitiveSpec) -> Result<Sensitive, Misfit> {
-        Sensitive::build("x", values.iter().map(|v| (*v).to_owned()).collect(), None, Some(spec))
+        let values = values.iter().map(|v| (*v).to_owned()).collect();
+        Sensitive::build("x", values, None, Some(spec), DecimalMark::Point)
     }
 
     #[test]
@@ -363,6 +374,12 @@ mod tests {
             .unwrap();
         assert_eq!(x.synonyms(), Some(&[4, 2, 2, 2, 4, 5][..]));
         assert!(x.numbers().is_err());
+        let values = || ["1", "1,0", "2", "X2"].map(str::to_owned).to_vec();
+        let build = |mark| Sensitive::build("x", values(), None, None, mark).unwrap();
+        let comma = build(DecimalMark::Comma);
+        assert_eq!(comma.synonyms(), Some(&[0, 0, 2, 3][..]));
+        assert_eq!(comma.key(1), "1");
+        assert_eq!(build(DecimalMark::Point).synonyms(), None);
     }
 
     #[test]
@@ -379,7 +396,7 @@ mod tests {
         assert_eq!(column(&[" ?", "flu"], &spec).unwrap().synonyms(), None);
         // The missing value of the table is the same value.
         let values = ["", " ?", "flu"].map(str::to_owned).to_vec();
-        let kept = Sensitive::build("x", values, Some(0), Some(&spec)).unwrap();
+        let kept = Sensitive::build("x", values, Some(0), Some(&spec), DecimalMark::Point).unwrap();
         assert_eq!(kept.synonyms(), Some(&[0, 0, 2][..]));
     }
 

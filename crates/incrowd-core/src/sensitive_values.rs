@@ -1,9 +1,10 @@
 //! Maps the texts of a sensitive column to values, before encoding.
 
 use crate::folded::{FoldedColumn, MISSING};
+use crate::numerals::DecimalMark;
 use crate::schema::SensitiveSpec;
 use crate::sensitive::Sensitive;
-use crate::value_key::{means_missing, value_key};
+use crate::value_key::{means_missing, value_key_in};
 
 /// The values of a sensitive column of a folded table.
 #[derive(Clone)]
@@ -25,12 +26,13 @@ impl std::fmt::Debug for SensitiveValues {
 impl SensitiveValues {
     /// The values of the codes that are used. `missing` holds further texts that mean a missing
     /// value, in every [spelling](crate::means_missing). A column that does not fit `spec` is taken
-    /// as plain text; encoding reports the error.
+    /// as plain text; encoding reports the error. `decimal` is the decimal mark of the texts.
     pub fn of(
         column: &FoldedColumn,
         used: &[bool],
         spec: &SensitiveSpec,
         missing: &[String],
+        decimal: DecimalMark,
     ) -> SensitiveValues {
         let name = |code: usize| {
             let text = &column.texts[code];
@@ -41,14 +43,15 @@ impl SensitiveValues {
             .map(|code| (name(code), code))
             .collect();
         let texts: Vec<String> = named.iter().filter_map(|(name, _)| name.clone()).collect();
-        let plain = SensitiveSpec { kind: spec.kind, ..SensitiveSpec::default() };
-        let built = Sensitive::build(&column.name, texts, None, Some(&plain)).ok();
+        let plain =
+            SensitiveSpec { kind: spec.kind, format: spec.format, ..SensitiveSpec::default() };
+        let built = Sensitive::build(&column.name, texts, None, Some(&plain), decimal).ok();
         let mut code = 0..;
         for text in named.iter_mut().filter_map(|(name, _)| name.as_mut()) {
             // Two spellings of one value have one name.
             *text = match (&built, code.next()) {
                 (Some(built), Some(code)) => built.key(code).into_owned(),
-                _ => value_key(text).into_owned(),
+                _ => value_key_in(text, decimal).into_owned(),
             };
         }
         named.sort();
@@ -73,8 +76,13 @@ mod tests {
         let texts = ["", "1", "2", "1.0", "?", "7", " ?"].map(str::to_owned).to_vec();
         let column = FoldedColumn { name: "x".into(), texts };
         let used = [true, true, true, true, true, false, true];
-        let values =
-            SensitiveValues::of(&column, &used, &SensitiveSpec::default(), &["?".to_owned()]);
+        let values = SensitiveValues::of(
+            &column,
+            &used,
+            &SensitiveSpec::default(),
+            &["?".to_owned()],
+            DecimalMark::Point,
+        );
         assert_eq!(values.names, [None, Some("1".to_owned()), Some("2".to_owned())]);
         assert_eq!(values.of_code, [0, 1, 2, 1, 0, 0, 0]);
     }
@@ -84,7 +92,8 @@ mod tests {
         let texts = ["", "1", "unknown", "1.0", "unknown ", "01"].map(str::to_owned).to_vec();
         let column = FoldedColumn { name: "x".into(), texts };
         let used = [false, true, true, true, true, true];
-        let values = SensitiveValues::of(&column, &used, &SensitiveSpec::default(), &[]);
+        let values =
+            SensitiveValues::of(&column, &used, &SensitiveSpec::default(), &[], DecimalMark::Point);
         assert_eq!(values.names, [Some("1".to_owned()), Some("unknown".to_owned())]);
         assert_eq!(values.of_code, [0, 0, 1, 0, 1, 0]);
     }

@@ -242,8 +242,8 @@ impl SameKeys {
         SameKeys { first, repeated, merged }
     }
 
-    /// Compares the texts of a list.
-    pub fn of_texts(texts: &[impl AsRef<str>]) -> SameKeys {
+    /// Compares the texts of a list, with this decimal mark.
+    pub fn of_texts(texts: &[impl AsRef<str>], mark: DecimalMark) -> SameKeys {
         // The index is built only if a key differs from its text.
         let spelled: OnceCell<HashMap<&str, u32, FixedState>> = OnceCell::new();
         let find = |key: &str| {
@@ -251,7 +251,7 @@ impl SameKeys {
             spelled.get_or_init(numbered).get(key).copied()
         };
         let text = |number: u32| Cow::Borrowed(texts[number as usize].as_ref());
-        SameKeys::of(texts.len(), DecimalMark::Point, text, find)
+        SameKeys::of(texts.len(), mark, text, find)
     }
 }
 
@@ -261,10 +261,10 @@ impl Spellings {
         Spellings { merged: same.merged, case: case_only(same, count, text) }
     }
 
-    /// Counts the texts of a list that differ in spelling only.
-    pub fn of_texts(texts: &[impl AsRef<str>]) -> Spellings {
+    /// Counts the texts of a list that differ in spelling only, with this decimal mark.
+    pub fn of_texts(texts: &[impl AsRef<str>], mark: DecimalMark) -> Spellings {
         let text = |number: u32| Cow::Borrowed(texts[number as usize].as_ref());
-        Spellings::of(&SameKeys::of_texts(texts), texts.len(), text)
+        Spellings::of(&SameKeys::of_texts(texts, mark), texts.len(), text)
     }
 }
 
@@ -440,7 +440,7 @@ mod tests {
             texts in prop::collection::btree_set(spelled(), 1..30),
         ) {
             let texts: Vec<String> = texts.into_iter().rev().collect();
-            let same = SameKeys::of_texts(&texts);
+            let same = SameKeys::of_texts(&texts, DecimalMark::Point);
             let first = same.first.clone().unwrap_or_else(|| (0..texts.len() as u32).collect());
             let mut groups: std::collections::BTreeMap<String, Vec<usize>> = Default::default();
             for (at, text) in texts.iter().enumerate() {
@@ -456,7 +456,8 @@ mod tests {
             prop_assert_eq!(same.merged, merged);
             let lower: std::collections::BTreeSet<String> =
                 groups.keys().map(|key| key.to_lowercase()).collect();
-            prop_assert_eq!(Spellings::of_texts(&texts).case, (groups.len() - lower.len()) as u64);
+            let spellings = Spellings::of_texts(&texts, DecimalMark::Point);
+            prop_assert_eq!(spellings.case, (groups.len() - lower.len()) as u64);
         }
     }
 }

@@ -22,7 +22,7 @@ impl Withheld {
         if records.len() != folded.rows()
             || records.iter().zip(&folded.weights).any(|(out, all)| out > all)
         {
-            return Err(Error::bug("more records were to be withheld than the row has"));
+            return Err(Error::bug("more records were to be suppressed than the row has"));
         }
         let width = folded.columns.len();
         let Folded { codes, weights, .. } = folded;

@@ -221,7 +221,12 @@ impl<'a> Cells<'a> {
                 }
                 Content::Passthrough => {
                     let records = passthrough.zip(stored[column]);
-                    let dictionary = records.and_then(|(own, at)| own.records.dictionary(at));
+                    let dictionary = records.and_then(|(own, at)| match renderer {
+                        Renderer::Text { .. } => own.records.dictionary(at),
+                        Renderer::Arrow(_) | Renderer::Parquet(_) => {
+                            own.records.small_dictionary(at)
+                        }
+                    });
                     dictionary
                         .map_or_else(Texts::default, |own| Texts::of_dictionary(own, renderer))
                 }

@@ -47,8 +47,6 @@ struct Copier<'a> {
 
 impl Worker for Copier<'_> {
     fn visit<R: Records>(&mut self, _: Place, records: &R) -> Result<(), Trouble> {
-        let says =
-            |e: incrowd_core::Error| Trouble { record: 0, says: format!(": {e}"), help: None };
         let block = match self.renderer {
             Renderer::Text { delimiter, .. } => {
                 let mut out = Vec::with_capacity(records.len() * self.columns * 8);
@@ -65,10 +63,14 @@ impl Worker for Copier<'_> {
                 Block::Text(out)
             }
             Renderer::Arrow(_) | Renderer::Parquet(_) => {
-                self.renderer.render(&Whole(records)).map_err(says)?
+                self.renderer.render(&Whole(records)).map_err(Trouble::of_error)?
             }
         };
-        self.sink.lock().expect("no worker panics while it writes").write(block).map_err(says)?;
+        self.sink
+            .lock()
+            .expect("no worker panics while it writes")
+            .write(block)
+            .map_err(Trouble::of_error)?;
         self.records += records.len() as u64;
         Ok(())
     }

@@ -164,7 +164,7 @@ impl Embedded {
     /// The number of distinct texts of a passthrough column, unless nearly all of them differ.
     fn kept_texts(&self, name: &str) -> Option<usize> {
         let table = self.table.as_ref()?;
-        Some(table.dictionary(table.position(name)?)?.len() as usize + 1)
+        Some(table.small_dictionary(table.position(name)?)?.len() as usize + 1)
     }
 
     fn begin_table(
@@ -305,7 +305,9 @@ impl Engine for Embedded {
             |row: u32, records: u64| weighed.map_or(0, |weighed| weighed.share(row, records));
         let weights = weighed.map(|_| &share as &dyn Fn(u32, u64) -> u64);
         let written = persons.as_deref().map(|numbers| WrittenRecords { numbers, weights });
-        let mut read = source.read_shaped_of(columns, &shape, written, beside, progress)?;
+        let keeping = Keeping { memory: self.memory, directory: self.store.spill() };
+        let mut read =
+            source.read_shaped_of(columns, &shape, written, beside, keeping, progress)?;
         if self.store.is_csv_safe(table) {
             read_formulas(&mut read.folded);
         }
@@ -346,7 +348,9 @@ impl Source {
         beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        self.read_release_of(columns, None, beside, progress)
+        let directory = std::env::temp_dir();
+        let keeping = Keeping { memory: MEMORY, directory: &directory };
+        self.read_release_of(columns, None, beside, keeping, progress)
     }
 
     /// Like [`Source::read_release`], with the per-record data that the writer of the table
@@ -356,12 +360,11 @@ impl Source {
         columns: &[String],
         written: Option<WrittenRecords<'_>>,
         beside: ExaminedColumns<'_>,
+        keeping: Keeping<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let spec = FoldSpec { columns: columns.to_vec(), ..FoldSpec::default() };
         progress.step("verifying", Some(self.bytes()));
-        let directory = std::env::temp_dir();
-        let keeping = Keeping { memory: MEMORY, directory: &directory };
         let result = fold_with(self, &spec, written, beside, keeping, progress)?;
         let digest = result.digest.unwrap_or_default();
         let (folded, seen) = (result.folded, result.seen);

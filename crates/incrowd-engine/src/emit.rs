@@ -272,20 +272,8 @@ impl Job<'_> {
                     let words: usize =
                         window.iter().flat_map(|(parts, _)| parts).map(Vec::len).sum();
                     let records = (words / packing.words()) as u64;
-                    let ordered = window.into_par_iter().map(|(parts, rng)| {
-                        let mut numbers = parts.concat();
-                        drop(parts);
-                        if let Some(mut rng) = rng {
-                            shuffle(&mut numbers, packing.words(), &mut rng);
-                        }
-                        let mut numbers = packing.unpacked(numbers);
-                        let own: Vec<u32> = match tail.is_followed {
-                            true => take_last(&mut numbers, rendered),
-                            false => Vec::new(),
-                        };
-                        (numbers, own)
-                    });
-                    let ordered: Vec<(Vec<u32>, Vec<u32>)> = ordered.collect();
+                    let left = tail.is_followed.then_some(rendered);
+                    let ordered = in_published_order(window, &packing, left);
                     let pieces: Vec<&[u32]> =
                         ordered.iter().flat_map(|(numbers, _)| numbers.chunks(piece)).collect();
                     for pieces in pieces.chunks(at_once) {
@@ -375,6 +363,26 @@ impl<'a> InOrder<'a> {
 
 /// The number of records that are sorted at once if no cells must be loaded for them.
 const SORTED: u64 = WINDOW as u64 * order::BUCKET;
+
+/// Shuffles the buckets that need it, and unpacks their records. If `left` is set, records keep that
+/// many numbers, and the last one of each record is returned separately.
+fn in_published_order(
+    buckets: Buckets,
+    packing: &Packing,
+    left: Option<usize>,
+) -> Vec<(Vec<u32>, Vec<u32>)> {
+    let ordered = buckets.into_par_iter().map(|(parts, rng)| {
+        let mut numbers = parts.concat();
+        drop(parts);
+        if let Some(mut rng) = rng {
+            shuffle(&mut numbers, packing.words(), &mut rng);
+        }
+        let mut numbers = packing.unpacked(numbers);
+        let last = left.map(|left| take_last(&mut numbers, left)).unwrap_or_default();
+        (numbers, last)
+    });
+    ordered.collect()
+}
 
 /// Removes the last number of each record and returns these numbers. Each record keeps `left`
 /// numbers.

@@ -7,6 +7,7 @@
 use std::fs::{File, Metadata};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use incrowd_core::{Error, Result};
 
@@ -36,6 +37,21 @@ impl FileId {
     /// The identity of the regular file at a path. Links are followed.
     pub fn at(path: &Path) -> Option<FileId> {
         std::fs::metadata(path).ok().as_ref().and_then(FileId::of)
+    }
+}
+
+/// Distinguishes a file from another file that takes its name, and from its own later contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileVersion {
+    id: Option<FileId>,
+    bytes: u64,
+    modified: Option<SystemTime>,
+}
+
+impl FileVersion {
+    pub(crate) fn of(metadata: &Metadata) -> FileVersion {
+        let (id, bytes) = (FileId::of(metadata), metadata.len());
+        FileVersion { id, bytes, modified: metadata.modified().ok() }
     }
 }
 

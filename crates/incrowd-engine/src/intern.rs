@@ -6,6 +6,8 @@ use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{MISSING, SameKeys, Spellings};
 use std::hash::{BuildHasher, Hasher};
 
+use crate::table::{SMALL_DICTIONARY, SMALL_TEXTS};
+
 /// The bytes that a text occupies in addition to its own bytes.
 const PER_TEXT: usize = 64;
 
@@ -73,6 +75,12 @@ impl Interner {
     /// The text of a code; `None` for the missing value.
     pub(crate) fn text(&self, code: u32) -> Option<&[u8]> {
         (code != MISSING).then(|| self.at(code))
+    }
+
+    /// Whether the table of a column with this dictionary certainly has codes only. That does not
+    /// depend on the threads that filled it.
+    pub(crate) fn is_small(&self) -> bool {
+        self.len() <= SMALL_DICTIONARY && self.bytes.len() <= SMALL_TEXTS
     }
 
     /// The approximate memory use in bytes.
@@ -321,6 +329,11 @@ impl Cache {
     fn find_long(&self, text: &[u8]) -> Option<u32> {
         let same = |e: &Long| &self.bytes[e.start as usize..(e.start + e.length) as usize] == text;
         self.long.find(hash(&self.hasher, text), same).map(|e| e.code)
+    }
+
+    /// The bytes of all texts that are not short.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.bytes.len()
     }
 
     pub(crate) fn put(&mut self, text: &[u8], code: u32) {

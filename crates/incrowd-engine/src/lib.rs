@@ -5,9 +5,9 @@
 //! tables are read back from their bytes, and are then published together or discarded. All steps
 //! between fold and staging work in memory on the distinct rows and do not access files. The
 //! [`Embedded`] engine reads tables from files (CSV, Parquet, Arrow) or from memory and writes
-//! releases to files or to memory. It streams records and uses all threads.
-//!
-//! Memory use depends on the number of distinct rows, not on the number of records.
+//! releases to files or to memory. It uses all threads. The cells of records that a release needs
+//! are in memory up to a limit and in an unnamed file beyond it. While rows are counted, a few
+//! numbers per record are in memory.
 
 mod cells;
 mod copy;

@@ -8,7 +8,7 @@ use incrowd_core::{Error, Folded, FoldedColumn, MISSING, Progress, Result};
 use crate::ReadBack;
 use crate::record_values::ExaminedColumns;
 use crate::source::Source;
-use crate::table::WrittenRecords;
+use crate::table::{Keeping, MEMORY, WrittenRecords};
 
 /// The columns that are published in another form than their labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -171,7 +171,9 @@ impl Source {
         beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        self.read_shaped_of(columns, shape, None, beside, progress)
+        let directory = std::env::temp_dir();
+        let keeping = Keeping { memory: MEMORY, directory: &directory };
+        self.read_shaped_of(columns, shape, None, beside, keeping, progress)
     }
 
     /// Like [`Source::read_shaped`], with the per-record data that the writer of the table
@@ -182,9 +184,11 @@ impl Source {
         shape: &Shape,
         written: Option<WrittenRecords<'_>>,
         beside: ExaminedColumns<'_>,
+        keeping: Keeping<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        let mut read = self.read_release_of(&shape.columns(columns), written, beside, progress)?;
+        let columns_read = shape.columns(columns);
+        let mut read = self.read_release_of(&columns_read, written, beside, keeping, progress)?;
         let lost = |row: usize| {
             let cells = read.folded.row(row).iter().zip(columns);
             cells.into_iter().any(|(code, name)| *code == MISSING && shape.quasi.contains(name))

@@ -1,4 +1,5 @@
-// Progressive enhancement of the pages: polls tasks, updates the release when k changes, accepts dropped files.
+// Progressive enhancement of the pages: polls tasks, updates the release when k changes, accepts
+// dropped files.
 "use strict";
 (() => {
   const gone = document.getElementById("gone");
@@ -37,7 +38,9 @@
       if (!other) continue;
       const open = [...part.querySelectorAll("details")].map((details) => details.open);
       part.replaceWith(other);
-      [...other.querySelectorAll("details")].forEach((details, i) => { details.open = open[i] || details.open; });
+      [...other.querySelectorAll("details")].forEach((details, i) => {
+        details.open = open[i] || details.open;
+      });
     }
     return page;
   }
@@ -58,9 +61,15 @@
       if (mine !== round || !box.isConnected) return;
       if (seen.state !== "running" && seen.state !== "waiting") { await refresh(mine); return; }
       const bar = box.querySelector("progress");
-      box.querySelector(".step").textContent = seen.state === "waiting" ? "waiting" : seen.step || "";
+      const step = box.querySelector(".step");
+      step.textContent = seen.state === "waiting" ? "waiting" : seen.step || "";
       box.querySelector(".left").textContent = seen.left ? remaining(seen.left) : "";
-      if (seen.total) { bar.max = seen.total; bar.value = Math.min(seen.done, seen.total); } else bar.removeAttribute("value");
+      if (seen.total) {
+        bar.max = seen.total;
+        bar.value = Math.min(seen.done, seen.total);
+      } else {
+        bar.removeAttribute("value");
+      }
     }
   }
 
@@ -72,7 +81,10 @@
       const answer = await ask(location.href);
       const text = await answer.text();
       if (mine !== round) return;
-      if (answer.redirected && answer.url !== location.href) { location.replace(answer.url); return; }
+      if (answer.redirected && answer.url !== location.href) {
+        location.replace(answer.url);
+        return;
+      }
       if (!document.querySelector("[data-part]")) { location.reload(); return; }
       replace(text);
       watch();
@@ -122,7 +134,8 @@
   document.addEventListener("input", (event) => {
     const field = event.target.closest(".slider");
     if (!field || !event.target.matches("[data-number], [data-range]")) return;
-    const [number, range] = [field.querySelector("[data-number]"), field.querySelector("[data-range]")];
+    const number = field.querySelector("[data-number]");
+    const range = field.querySelector("[data-range]");
     if (event.target === range) number.value = range.value; else range.value = number.value;
     const form = field.closest("[data-play]");
     const k = Number.parseInt(number.value, 10);
@@ -156,12 +169,20 @@
   for (const form of document.querySelectorAll("[data-drop]")) {
     const input = form.querySelector("input[type=file]");
     for (const name of ["dragenter", "dragover"]) {
-      form.addEventListener(name, (event) => { event.preventDefault(); form.classList.add("over"); });
+      form.addEventListener(name, (event) => {
+        event.preventDefault();
+        form.classList.add("over");
+      });
     }
-    for (const name of ["dragleave", "drop"]) form.addEventListener(name, () => form.classList.remove("over"));
+    for (const name of ["dragleave", "drop"]) {
+      form.addEventListener(name, () => form.classList.remove("over"));
+    }
     form.addEventListener("drop", (event) => {
       event.preventDefault();
-      if (event.dataTransfer.files.length) { input.files = event.dataTransfer.files; form.requestSubmit(); }
+      if (event.dataTransfer.files.length) {
+        input.files = event.dataTransfer.files;
+        form.requestSubmit();
+      }
     });
   }
 

@@ -37,6 +37,8 @@ pub(crate) struct Opened {
     pub(crate) input: Input,
     /// The directory that relative paths of its jobs refer to.
     pub(crate) base: PathBuf,
+    /// A warning about journals next to the table that this user's key does not authenticate.
+    pub(crate) journals: Option<String>,
     /// The cached folds.
     pub(crate) open: OpenTable,
     jobs: Mutex<HashMap<String, Arc<Document>>>,
@@ -64,7 +66,9 @@ impl Opened {
     fn new(name: String, origin: Origin, input: Input, base: PathBuf) -> Opened {
         let id = secret()[..12].to_owned();
         let (open, jobs, dir) = (OpenTable::new(), Mutex::default(), Mutex::default());
-        Opened { id, name, origin, input, base, open, jobs, dir, discarded: AtomicBool::new(false) }
+        let discarded = AtomicBool::new(false);
+        let journals = incrowd::unauthenticated_beside(&input.paths);
+        Opened { id, name, origin, input, base, journals, open, jobs, dir, discarded }
     }
 
     /// Opens a table at a path on this machine.

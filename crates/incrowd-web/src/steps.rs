@@ -71,6 +71,8 @@ pub(crate) struct Checked {
 pub(crate) struct Published {
     pub(crate) dir: PathBuf,
     pub(crate) files: Vec<(File, PathBuf)>,
+    /// A warning about journals that were not executed.
+    pub(crate) journals: Option<String>,
 }
 
 /// The kind of a written file.
@@ -303,6 +305,7 @@ fn publish(table: &Opened, document: &Document, watch: &Watch) -> Result<Answer,
         let same = matches!((std::fs::read(to), std::fs::read(from)), (Ok(a), Ok(b)) if a == b);
         incrowd::check_file(to, Mark::None, replace || same)?;
     }
+    let journals = incrowd::unauthenticated_by_job(&job);
     let report = incrowd::anonymize(&job, watch)?;
     let mut files = vec![(File::Release, path), (File::Manifest, report.manifest_path.clone())];
     files.extend(report.tables.iter().skip(1).map(|path| (File::Release, path.clone())));
@@ -316,5 +319,5 @@ fn publish(table: &Opened, document: &Document, watch: &Watch) -> Result<Answer,
         incrowd::write_file(&Target::decide(&to)?, &bytes, Audience::Everybody)?;
         files.push((File::Table, to));
     }
-    Ok(Answer::Published(Arc::new(Published { dir, files })))
+    Ok(Answer::Published(Arc::new(Published { dir, files, journals })))
 }

@@ -2,12 +2,13 @@
 //! Each is tried against a real socket.
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use incrowd_testing::skip;
 use incrowd_web::{Options, Stop, serve};
 
 /// A server, and the credentials of an admitted browser.
@@ -116,7 +117,11 @@ impl Served {
 
     /// Uploads a table, waits for its inspection, and returns the address of its first page.
     fn uploaded(&self, name: &str, table: &str) -> String {
-        let answer = self.upload(name, table);
+        self.inspected(&self.upload(name, table))
+    }
+
+    /// Waits for the inspection of an opened table, and returns the address of its first page.
+    fn inspected(&self, answer: &Answer) -> String {
         assert_eq!(answer.code, 303, "{}", answer.body);
         let at = answer.header("location").unwrap().to_owned();
         let until = Instant::now() + Duration::from_secs(60);
@@ -332,14 +337,20 @@ fn only_this_machine_can_connect() {
         socket.connect("192.0.2.1:9")?;
         socket.local_addr()
     });
-    let Ok(IpAddr::V4(own)) = own.map(|own| own.ip()) else { return };
-    if !own.is_loopback() {
-        let there = SocketAddr::from((own, served.port));
-        assert!(
-            TcpStream::connect_timeout(&there, Duration::from_secs(2)).is_err(),
-            "{there} answers"
-        );
+    let own = match own.map(|own| own.ip()) {
+        Ok(IpAddr::V4(own)) if !own.is_loopback() => own,
+        _ => skip!("this machine has no network, so it has no address to connect to"),
+    };
+    let connect = |host: Ipv4Addr, port: u16| {
+        TcpStream::connect_timeout(&SocketAddr::from((host, port)), Duration::from_secs(2))
+    };
+    // Whoever listens on all addresses is reached by this one.
+    let open = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+    if let Err(e) = connect(own, open.local_addr().unwrap().port()) {
+        skip!("no server can be reached at {own}, the address of this machine: {e}");
     }
+    assert!(connect(Ipv4Addr::LOCALHOST, served.port).is_ok(), "the server does not answer");
+    assert!(connect(own, served.port).is_err(), "the server answers at {own}");
 }
 
 #[test]
@@ -691,4 +702,38 @@ fn every_column_name_survives_in_the_job() {
         let page = served.get(&format!("{base}/{step}"));
         assert!(page.code == 200 && !page.body.contains("id=\"error\""), "{step}: {}", page.body);
     }
+}
+
+#[test]
+fn a_forged_journal_beside_a_table_is_reported_and_not_executed() {
+    let served = Served::start(Options::default());
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let journal = ".people.release.csv.0123456789abcdef.incrowd-journal";
+    std::fs::write(path("people.csv"), people()).unwrap();
+    std::fs::write(path(journal), "incrowd journal 1\n").unwrap();
+    let field = |path: &Path| path.display().to_string().replace('/', "%2F");
+    let base =
+        served.inspected(&served.post("/open", &format!("path={}", field(&path("people.csv")))));
+    let warned = |page: &str| page.contains("your key does not authenticate");
+    let page = served.get(&format!("{base}/table")).body;
+    assert!(warned(&page), "{page}");
+    // The release is written into the same directory.
+    let form = format!("dir={}&name=people.release.csv", field(dir.path()));
+    let answer = served.post(&format!("{base}/publish"), &form);
+    let at = answer.header("location").unwrap().to_owned();
+    let until = Instant::now() + Duration::from_secs(60);
+    let page = loop {
+        let page = served.get(&at).body;
+        if page.contains("incrowd verify ")
+            || page.contains("id=\"error\"")
+            || Instant::now() > until
+        {
+            break page;
+        }
+        std::thread::sleep(Duration::from_millis(30));
+    };
+    assert!(path("people.release.json").exists(), "{page}");
+    assert!(warned(&page), "{page}");
+    assert_eq!(std::fs::read_to_string(path(journal)).unwrap(), "incrowd journal 1\n");
 }

@@ -76,8 +76,8 @@ pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine as engine;
 pub use incrowd_engine::{
     Batches, Embedded, Engine, FORMATS, FoldSpec, MOST_BYTES, Options, Recovery, ReleasedTable,
-    Source, StandardStream, Target, abandon_all, is_database, is_remote, locate, read_side_text,
-    recover, remote_place, use_stream,
+    Source, StandardStream, Target, abandon_all, is_database, is_remote, read_side_text, recover,
+    remote_place, use_stream,
 };
 pub use incrowd_recode as recode;
 pub use job::Job;
@@ -85,10 +85,11 @@ pub use job::reading::{column_counts, column_values, read_columns, spelled};
 pub use judging::attack::{
     AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack,
 };
-pub use judging::case::with_roles_of_manifest;
+pub use judging::builder::{JudgingBuilder, JudgingFile, Setting};
 pub use judging::from_original::FromOriginal;
 pub use judging::journals::{
-    unauthenticated_by_job, unauthenticated_by_judging, unauthenticated_text,
+    unauthenticated_beside, unauthenticated_by_attack, unauthenticated_by_batches,
+    unauthenticated_by_job, unauthenticated_text,
 };
 pub use judging::judge::Judge;
 pub use judging::measure::{Measurement, measure};
@@ -103,6 +104,7 @@ pub use making::in_parts::plan_part;
 pub use making::make::{Made, Material, Records, make};
 pub use making::open_table::OpenTable;
 pub use making::pipeline::{Released, Report};
+pub use making::publication::TableContent;
 pub use making::publication::joined::JoinReport;
 pub use making::replacing::{Mark, check_file};
 pub use making::suppression::{Guess, SuppressionReport};

@@ -1,15 +1,17 @@
 //! Long-running work that reports its progress, can be stopped, and yields to urgent work. The
 //! Python package and the web app use it.
 //!
-//! Stopped work ends at its next progress report, by unwinding. Staged files are removed while
-//! unwinding. Nothing is published, because publishing begins with a progress report.
+//! Stopped work ends at its next progress report. Its function returns an error with
+//! [`Fault::Stopped`], staged files are removed, and nothing is published, because publishing begins
+//! with a progress report. Algorithms have no error for that, so that within the library a stop
+//! unwinds to the public function.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-use incrowd_core::{Error, Progress};
+use incrowd_core::{Error, Fault, Progress, Result as CoreResult};
 
 use crate::job::JobError;
 
@@ -47,12 +49,29 @@ pub struct WorkState {
     pub seconds: f64,
 }
 
+/// The release that work published before it was interrupted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishedRelease {
+    /// The path of the release.
+    pub path: String,
+    /// Whether its reports were made. Also true if none were requested.
+    pub reported: bool,
+}
+
+impl std::fmt::Display for PublishedRelease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let report = if self.reported { "" } else { "; the report was not made" };
+        write!(f, "the release `{}` and its manifest were published{report}", self.path)
+    }
+}
+
 /// The progress of work and its stop flag.
 #[derive(Debug)]
 pub struct Watch {
     stopped: AtomicBool,
     step: Mutex<(String, Option<u64>, Instant)>,
     done: AtomicU64,
+    published: Mutex<Option<PublishedRelease>>,
     gate: Option<Arc<Gate>>,
 }
 
@@ -65,6 +84,7 @@ impl Default for Watch {
             stopped: AtomicBool::new(false),
             step: Mutex::new((String::new(), None, Instant::now())),
             done: AtomicU64::new(0),
+            published: Mutex::new(None),
             gate: None,
         }
     }
@@ -98,6 +118,11 @@ impl Watch {
         }
     }
 
+    /// Returns the release that the work published, if any.
+    pub fn published_release(&self) -> Option<PublishedRelease> {
+        self.published.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn go_on(&self) {
         if let Some(gate) = &self.gate {
             gate.wait(&|| self.is_stopped());
@@ -115,6 +140,16 @@ impl Progress for Watch {
         *self.step.lock().unwrap_or_else(PoisonError::into_inner) =
             (name.to_owned(), total, Instant::now());
         self.done.store(0, Ordering::Relaxed);
+    }
+
+    fn published(&self, release: &str) {
+        *self.published.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(PublishedRelease { path: release.to_owned(), reported: false });
+    }
+
+    fn reported(&self) {
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        published.iter_mut().for_each(|release| release.reported = true);
     }
 
     fn advance(&self, amount: u64) {
@@ -174,12 +209,25 @@ static FAILED_AT: Mutex<String> = Mutex::new(String::new());
 /// could contain a cell.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failed>) -> Result<T, Failed> {
     match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Err(Failed::Error(error))) if error.error.fault() == Fault::Stopped => {
+            Err(Failed::Stopped)
+        }
         Ok(answer) => answer,
         Err(payload) if payload.is::<Stopped>() => Err(Failed::Stopped),
         Err(_) => {
             let at = FAILED_AT.lock().unwrap_or_else(PoisonError::into_inner).clone();
             Err(Error::bug(format!("incrowd failed at {at}")).into())
         }
+    }
+}
+
+/// Runs a public function. If the work is stopped, the result is an error with [`Fault::Stopped`].
+/// Panics continue.
+pub(crate) fn stoppable<T>(work: impl FnOnce() -> CoreResult<T>) -> CoreResult<T> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(answer) => answer,
+        Err(payload) if payload.is::<Stopped>() => Err(Error::stopped()),
+        Err(payload) => resume_unwind(payload),
     }
 }
 
@@ -263,6 +311,8 @@ mod tests {
     struct ReportCounter {
         watch: Watch,
         stop_in: Option<&'static str>,
+        /// The step that is stopped when it begins.
+        stop_at: Option<&'static str>,
         reports: Mutex<Vec<(String, u64)>>,
     }
 
@@ -275,6 +325,9 @@ mod tests {
 
     impl Progress for ReportCounter {
         fn step(&self, name: &str, total: Option<u64>) {
+            if Some(name) == self.stop_at {
+                self.watch.stop();
+            }
             self.watch.step(name, total);
             self.reports.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), 0));
         }
@@ -289,6 +342,24 @@ mod tests {
                     self.watch.stop();
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_public_function_returns_an_error_if_it_is_stopped() {
+        let dir = tempfile::tempdir().unwrap();
+        let (table, release) = (dir.path().join("people.csv"), dir.path().join("release.csv"));
+        std::fs::write(&table, "age\n1\n1\n2\n2\n").unwrap();
+        let job = crate::Job::of_file(&table).quasi(["age"]).k(2);
+        for step in ["reading", "writing", "verifying"] {
+            let counter = ReportCounter { stop_at: Some(step), ..ReportCounter::default() };
+            let stopped = crate::Anonymizer::new(&job).progress(&counter).run_in_memory();
+            assert_eq!(stopped.unwrap_err().fault(), Fault::Stopped, "{step}");
+            let job = job.clone().output(&release);
+            let counter = ReportCounter { stop_at: Some(step), ..ReportCounter::default() };
+            let stopped = crate::Anonymizer::new(job).progress(&counter).run();
+            assert_eq!(stopped.unwrap_err().fault(), Fault::Stopped, "{step}");
+            assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "files remain");
         }
     }
 

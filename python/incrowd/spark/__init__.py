@@ -16,4 +16,7 @@ from ._functions import anonymize, attack, measure, profile, verify
 from ._release import Release
 from ._table import DISTINCT_ROWS, PLAN_ON, SETTING
 
-__all__ = ["DISTINCT_ROWS", "PLAN_ON", "SETTING", "Release", "anonymize", "attack", "measure", "profile", "verify"]
+__all__ = [
+    "DISTINCT_ROWS", "PLAN_ON", "SETTING", "Release", "anonymize", "attack", "measure", "profile",
+    "verify"
+]

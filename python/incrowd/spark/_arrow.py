@@ -55,7 +55,8 @@ def to_arrow(df: Any) -> Any:
 
 
 def arrow_schema(df: Any) -> Any:
-    """Returns the Arrow schema of a DataFrame. A type without an Arrow equivalent becomes a struct, which incrowd refuses."""
+    """Returns the Arrow schema of a DataFrame. A type without an Arrow equivalent becomes a struct,
+    which incrowd refuses."""
     pa, types = module("pyarrow"), module("pyspark.sql.pandas.types")
     fields: list[Any] = []
     for field in df.schema.fields:

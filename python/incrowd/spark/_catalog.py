@@ -1,7 +1,8 @@
 """Releases as tables of a catalog, in any format that the session writes: Parquet, Delta, Iceberg.
 
-Staged tables are called ``_incrowd_DIGITS_…`` in the schema of the release. The manifest is the property ``incrowd.manifest`` of the
-table. It is set before the table gets its name, so every visible release has its manifest.
+Staged tables are called ``_incrowd_DIGITS_…`` in the schema of the release. The manifest is the
+property ``incrowd.manifest`` of the table. It is set before the table gets its name, so every
+visible release has its manifest.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from .._errors import JobError, ResourcesError
 from ._arrow import functions
 from ._errors import spark_errors
+from ._files import stated_digest
 
 PROPERTY = "incrowd.manifest"
 #: The digest of a table consists of this many lanes of 32 bits.
@@ -23,11 +25,18 @@ def _quoted(parts: list[str]) -> str:
 
 
 def table_digest(df: Any) -> str:
-    """Returns a digest of the records of a table that does not depend on their order: for each lane, the sum over the records' SHA-256."""
+    """Returns a digest of the records of a table that does not depend on their order: for each
+    lane, the sum over the records' SHA-256."""
     f = functions()
-    whole = f.sha2(f.to_json(f.struct(*[f.col(f"`{name}`") for name in df.columns]), {"ignoreNullFields": "false"}), 256)
+    whole = f.sha2(
+        f.to_json(
+            f.struct(*[f.col(f"`{name}`") for name in df.columns]), {"ignoreNullFields": "false"}
+        ), 256
+    )
     lanes = [
-        f.sum(f.conv(f.substring(f.col("h"), 1 + 8 * lane, 8), 16, 10).cast("decimal(38,0)")).alias(f"l{lane}")
+        f.sum(
+            f.conv(f.substring(f.col("h"), 1 + 8 * lane, 8), 16, 10).cast("decimal(38,0)")
+        ).alias(f"l{lane}")
         for lane in range(_LANES)
     ]
     sums = df.select(whole.alias("h")).agg(*lanes).first()
@@ -64,6 +73,7 @@ class Catalog:
         self._made: list[str] = []
         self.left: list[str] = []
         self._begun = False
+        self._replace = False
 
     @property
     def place(self) -> str:
@@ -77,16 +87,38 @@ class Catalog:
         return bool(self.spark.catalog.tableExists(_name(self.table)))
 
     def begin(self, reads: list[str], replace: bool = False) -> None:
-        """Checks that the table may be written."""
+        """Checks that the table may be written. Only an unchanged release is replaced, with
+        `replace` any table."""
+        self._replace = replace
+        self._check()
+        self._begun = True
+
+    def _check(self) -> bool:
+        """Returns whether there is a table to replace. Raises an error if it may not be
+        replaced."""
         with spark_errors("to look for the table"):
             exists = self._exists()
-        if exists and not replace and manifest_of(self.spark, self.table) is None:
+        why = self._refusal() if exists and not self._replace else None
+        if why is not None:
             raise JobError(
-                f"the existing table `{self.table}` is not a release",
-                help="drop it, name another table, or replace it with `replace=True`",
+                f"the release would replace the table `{self.table}`, which is {why}",
+                help="name another table, or replace that one with `replace=True`",
                 key="output.path",
             )
-        self._begun = True
+        return exists
+
+    def _refusal(self) -> str | None:
+        """Returns why the existing table is not an unchanged release; `None` if it is one."""
+        manifest = manifest_of(self.spark, self.table)
+        if manifest is None:
+            return "not a release of incrowd: no manifest is stored with it"
+        with spark_errors("to read the table that the release would replace"):
+            # Other programs may have written to the table since this session read it.
+            self.spark.catalog.refreshTable(_name(self.table))
+            found = table_digest(self.spark.table(_name(self.table)))
+        if stated_digest(manifest) == found:
+            return None
+        return "not an unchanged release of incrowd: its records are not those of its manifest"
 
     def write(self, df: Any, name: str) -> None:
         """Writes a DataFrame to a staged table."""
@@ -111,7 +143,8 @@ class Catalog:
         text = manifest.decode().replace("\\", "\\\\").replace("'", "\\'")
         run = self.spark.sql
         run(f"ALTER TABLE {staged} SET TBLPROPERTIES ('{PROPERTY}' = '{text}')")
-        if self._exists():
+        # Somebody may have created or changed the table meanwhile.
+        if self._check():
             old = self._staged("old")
             run(f"ALTER TABLE {target} RENAME TO {old}")
             try:

@@ -27,12 +27,18 @@ def _converted(error: BaseException, doing: str) -> Error:
     kind = type(error).__name__
     names = f"{kind}, {name}" if name else kind
     made: Error
-    if kind in ("AnalysisException", "ParseException") or isinstance(error, (TypeError, ValueError)):
-        made = InputError(f"Spark refused {doing} ({names})", help="the attribute `spark_error` is the error of Spark")
+    if kind in ("AnalysisException", "ParseException") or isinstance(
+        error, (TypeError, ValueError)
+    ):
+        made = InputError(
+            f"Spark refused {doing} ({names})",
+            help="the attribute `spark_error` is the error of Spark"
+        )
     else:
         made = ResourcesError(
             f"Spark failed {doing} ({names})",
-            help="nothing was published; the attribute `spark_error` is the error of Spark, which may contain values of the table",
+            help="nothing was published; the attribute `spark_error` is the error of Spark, which "
+                 "may contain values of the table",
         )
     setattr(made, "spark_error", error)  # noqa: B010
     return made
@@ -49,7 +55,8 @@ def spark_errors(doing: str) -> Generator[None, None, None]:
         yield
     except Error:
         raise
-    except Exception as error:  # noqa: BLE001 - exceptions of Spark have many classes, in several packages
+    # Exceptions of Spark have many classes, in several packages.
+    except Exception as error:  # noqa: BLE001
         _last[:] = [error]
         raise _converted(error, doing) from None
 

@@ -1,7 +1,7 @@
 """Planning of parts of a table on executors, which must have the package incrowd.
 
-Each executor gets one message: the arguments of the job and the columns of the table with their dictionaries. Answers are bytes,
-because the columns of a plan are not known in advance.
+Each executor gets one message: the arguments of the job and the columns of the table with their
+dictionaries. Answers are bytes, because the columns of a plan are not known in advance.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from ._arrow import module
 #: The schema of answers.
 SCHEMA = "part int, what string, at int, data binary"
 #: The errors in answers, by name.
-_KINDS = {kind.__name__: kind for kind in (InputError, InternalError, JobError, ResourcesError, Unsatisfiable)}
+_KINDS = {
+    kind.__name__: kind
+    for kind in (InputError, InternalError, JobError, ResourcesError, Unsatisfiable)
+}
 #: The largest number of bytes in one row of an answer.
 _CHUNK = 8 << 20
 
@@ -42,7 +45,8 @@ def table_of(data: bytes) -> Any:
 
 
 def message(
-    schema: object, arguments: dict[str, Any], job: str | None, columns: Sequence[tuple[str, object]], marker: str | None
+    schema: object, arguments: dict[str, Any], job: str | None,
+    columns: Sequence[tuple[str, object]], marker: str | None
 ) -> bytes:
     """Returns the message for executors."""
     known: dict[str, Any] = {
@@ -75,7 +79,9 @@ def _parts(batches: Iterator[Any]) -> Iterator[tuple[int, Any]]:
     for batch in batches:
         table = pa.Table.from_batches([batch])
         numbers, at = table.column("part").to_pylist(), 0
-        rows = table.drop_columns(["part"]) if hasattr(table, "drop_columns") else table.drop(["part"])
+        rows = table.drop_columns(["part"]) if hasattr(
+            table, "drop_columns"
+        ) else table.drop(["part"])
         for number, run in itertools.groupby(numbers):
             length = sum(1 for _ in run)
             if number != now and own and now is not None:
@@ -93,7 +99,8 @@ def _planned(known: dict[str, Any], rows: Any) -> dict[str, bytes]:
     if known["version"] != _incrowd.__version__:
         mismatch = {
             "kind": "ResourcesError",
-            "message": f"the driver has incrowd {known['version']}, an executor {_incrowd.__version__}",
+            "message": f"the driver has incrowd {known['version']}, an executor "
+                       f"{_incrowd.__version__}",
             "help": "install the same version everywhere, or plan on the driver",
         }
         return {"error": json.dumps(mismatch).encode()}
@@ -104,15 +111,22 @@ def _planned(known: dict[str, Any], rows: Any) -> dict[str, bytes]:
             os.chdir(known["directory"])
         columns = [(name, table_of(data)) for name, data in known["columns"]]
         own, suppressed, what = _incrowd.spark_plan_part(
-            table_of(known["schema"]), known["arguments"], known["job"], columns, known["marker"], rows
+            table_of(known["schema"]), known["arguments"], known["job"], columns, known["marker"],
+            rows
         )
     except Error as error:
-        why: dict[str, str | None] = {"kind": type(error).__name__, "message": error.message, "help": error.help, "key": error.key}
+        why: dict[str, str | None] = {
+            "kind": type(error).__name__, "message": error.message, "help": error.help,
+            "key": error.key
+        }
         return {"error": json.dumps(why).encode()}
     finally:
         os.chdir(before)
     published, outputs, slots, is_sorted, records = own
-    about = {"columns": published, "sorted": is_sorted, "records": records, "suppressed": suppressed, "known": what}
+    about = {
+        "columns": published, "sorted": is_sorted, "records": records, "suppressed": suppressed,
+        "known": what
+    }
     answer = {"plan": json.dumps(about).encode(), "outputs": _bytes(outputs)}
     return answer if slots is None else {**answer, "slots": _bytes(slots)}
 
@@ -132,7 +146,9 @@ def answered(rows: Any) -> tuple[Any, int, str]:
     pieces: dict[str, dict[int, bytes]] = {}
     for row in rows.to_pylist():
         pieces.setdefault(row["what"], {})[row["at"]] = row["data"]
-    whole = {what: b"".join(data for _, data in sorted(parts.items())) for what, parts in pieces.items()}
+    whole = {
+        what: b"".join(data for _, data in sorted(parts.items())) for what, parts in pieces.items()
+    }
     if "error" in whole:
         error: dict[str, Any] = json.loads(whole["error"])
         kind = _KINDS.get(error.pop("kind"), ResourcesError)

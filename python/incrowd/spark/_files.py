@@ -1,10 +1,12 @@
-"""The file system operations that a release in a directory needs, and their implementation for local files.
+"""The file system operations that a release in a directory needs, and their implementation for
+local files.
 
 Paths are relative to the parent directory of the release.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import shutil
@@ -20,6 +22,15 @@ from .._errors import ResourcesError
 MANIFEST = "_incrowd.release.json"
 #: The file in a claimed directory that marks its run as running.
 BEGUN = ".begun"
+
+
+def stated_digest(manifest: bytes | str) -> str | None:
+    """Returns the digest in a manifest; `None` if it is no manifest."""
+    try:
+        stated = json.loads(manifest)["digest"]
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return stated if isinstance(stated, str) else None
 
 
 class Files(Protocol):
@@ -40,7 +51,8 @@ class Files(Protocol):
         ...
 
     def kind(self, path: str) -> str | None:
-        """Returns `directory`, `link` for a link to a directory, `file` for anything else, or `None` if the path does not exist."""
+        """Returns `directory`, `link` for a link to a directory, `file` for anything else, or
+        `None` if the path does not exist."""
         ...
 
     def names(self, path: str) -> list[str]:
@@ -52,7 +64,8 @@ class Files(Protocol):
         ...
 
     def claim(self, prefix: str) -> str:
-        """Creates a directory that only its owner can read. It is claimed until this process ends or drops it."""
+        """Creates a directory that only its owner can read. It is claimed until this process ends
+        or drops it."""
         ...
 
     def mark_running(self, work: str) -> None:
@@ -64,7 +77,8 @@ class Files(Protocol):
         ...
 
     def remove_dead(self, work: str) -> bool:
-        """Removes a claimed directory unless its run is alive. Returns whether the directory is removed."""
+        """Removes a claimed directory unless its run is alive. Returns whether the directory is
+        removed."""
         ...
 
     def drop(self, work: str) -> bool:
@@ -88,11 +102,13 @@ class Files(Protocol):
         ...
 
     def put(self, staged: str, work: str) -> None:
-        """Publishes a staged directory as the release. An older release is moved to the staged path or removed."""
+        """Publishes a staged directory as the release. An older release is moved to the staged path
+        or removed."""
         ...
 
     def digest(self, path: str) -> tuple[list[str], str]:
-        """Returns the names of the files of a table and their digest, as `incrowd verify` computes it."""
+        """Returns the names of the files of a table and their digest, as `incrowd verify` computes
+        it."""
         ...
 
 
@@ -164,7 +180,9 @@ class LocalFiles:
 
     def holds(self, path: str, files: Sequence[str]) -> bool:
         addresses = (urlparse(file) for file in files)
-        here = (Path(unquote(address.path)) for address in addresses if address.scheme in ("", "file"))
+        here = (
+            Path(unquote(address.path)) for address in addresses if address.scheme in ("", "file")
+        )
         return any(file.is_relative_to(self.path(path)) for file in here)
 
     def claim(self, prefix: str) -> str:

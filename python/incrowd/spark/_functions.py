@@ -46,24 +46,34 @@ def anonymize(
 ) -> Release:
     """Makes a release of a DataFrame in Spark, and verifies the written files.
 
-    The arguments are those of `incrowd.anonymize`, with two differences. `to` is a directory on a file system that driver and
-    executors share; the release consists of Parquet files and the manifest in it. `table` is a table of the catalog instead, in
-    `table_format` if it differs from the format of the session. Tables with more than `most_rows` distinct rows are planned in
-    parts; the default is what fits into half of the free memory. With `plan_on="executors"` executors plan the parts in parallel,
-    which needs this package there; otherwise the driver plans them one after the other. The driver receives only counts of
-    quasi-identifiers and sensitive columns, and with `person` also numbers in place of persons. See docs/spark.md.
+    The arguments are those of `incrowd.anonymize`, with two differences. `to` is a directory on a
+    file system that driver and executors share; the release consists of Parquet files and the
+    manifest in it. `table` is a table of the catalog instead, in `table_format` if it differs from
+    the format of the session. Tables with more than `most_rows` distinct rows are planned in parts;
+    the default is what fits into half of the free memory. With `plan_on="executors"` executors plan
+    the parts in parallel, which needs this package there; otherwise the driver plans them one after
+    the other. The driver receives only counts of quasi-identifiers and sensitive columns, and with
+    `person` also numbers in place of persons. See docs/spark.md.
     """
     need_dataframe(df)
     if "output" in arguments or "output_table" in arguments:
         raise JobError("`output` is not supported here", help="give the output as `to` or `table`")
     if (to is None) == (table is None):
-        raise JobError("exactly one output is needed", help="give a directory as `to`, or a table of the catalog as `table`")
+        raise JobError(
+            "exactly one output is needed",
+            help="give a directory as `to`, or a table of the catalog as `table`"
+        )
     spark = df.sparkSession
-    place: Place = Directory(spark, os.fspath(to)) if to is not None else Catalog(spark, str(table), table_format)
+    place: Place = Directory(spark, os.fspath(to)) if to is not None else Catalog(
+        spark, str(table), table_format
+    )
     if most_rows is not None and most_rows < 1:
         raise JobError("`most_rows` must be at least 1")
     own = SparkTable(df, most_rows=most_rows)
-    store = SparkStore(own, place, _on_executors(spark, plan_on), (arguments, None if job is None else os.fspath(job)))
+    store = SparkStore(
+        own, place, _on_executors(spark, plan_on),
+        (arguments, None if job is None else os.fspath(job))
+    )
     report, close = listener(progress)
     try:
         with with_spark_error():
@@ -71,7 +81,10 @@ def anonymize(
     finally:
         close()
         for left in place.left:
-            warnings.warn(f"`{left}` contains values of the original table and could not be removed: remove it", Warning, stacklevel=2)
+            warnings.warn(
+                f"`{left}` contains values of the original table and could not be removed: remove "
+                f"it", Warning, stacklevel=2
+            )
     for text in notes:
         warnings.warn(text, Warning, stacklevel=2)
     return Release(made, spark, place.place)
@@ -87,7 +100,9 @@ def _on_executors(spark: Any, plan_on: str | None) -> bool:
 
 
 @contextmanager
-def _opened(release: Released, spark: Any, arguments: dict[str, Any]) -> Generator[SparkTable, None, None]:
+def _opened(
+    release: Released, spark: Any, arguments: dict[str, Any]
+) -> Generator[SparkTable, None, None]:
     """Opens a release as a table with its digest, and adds its manifest to the arguments."""
     if isinstance(release, Release):
         name, spark = release.place, release.spark
@@ -123,7 +138,8 @@ def _opened(release: Released, spark: Any, arguments: dict[str, Any]) -> Generat
 
 
 def _session(*tables: object) -> Any:
-    return next((getattr(table, "sparkSession") for table in tables if hasattr(table, "sparkSession")), None)  # noqa: B009
+    sessions = (getattr(table, "sparkSession", None) for table in tables)
+    return next((session for session in sessions if session is not None), None)
 
 
 def _original(original: DataFrame | None) -> SparkTable | None:
@@ -145,9 +161,11 @@ def verify(
     progress: Progress = None,
     **arguments: Any,
 ) -> Verification:
-    """Verifies a published table: a release, a DataFrame, the directory of a release, or `table:NAME`.
+    """Verifies a published table: a release, a DataFrame, the directory of a release, or
+    `table:NAME`.
 
-    Without models in the arguments, those of its manifest are used. The other arguments are those of `incrowd.verify`.
+    Without models in the arguments, those of its manifest are used. The other arguments are those
+    of `incrowd.verify`.
     """
     spark = spark or _session(release, original)
     _persons(release, original, arguments)
@@ -164,7 +182,8 @@ def measure(
     progress: Progress = None,
     **arguments: Any,
 ) -> Record:
-    """Measures the information loss of a release. The other arguments are those of `incrowd.measure`."""
+    """Measures the information loss of a release. The other arguments are those of
+    `incrowd.measure`."""
     spark = spark or _session(original, release)
     with _opened(release, spark, arguments) as table, with_spark_error():
         return _calls.measure(_original(original), table, arguments, progress, job)
@@ -186,11 +205,15 @@ def attack(
         return _calls.attack(table, _original(original), arguments, progress, job)
 
 
-def profile(df: DataFrame, *, sample: int = SAMPLE, progress: Progress = None, **arguments: Any) -> Profile:
-    """Describes a table: its columns, how many records are unique, proposed roles. It reads at most `sample` records.
+def profile(
+    df: DataFrame, *, sample: int = SAMPLE, progress: Progress = None, **arguments: Any
+) -> Profile:
+    """Describes a table: its columns, how many records are unique, proposed roles. It reads at most
+    `sample` records.
 
-    The driver receives these records with all columns, including identifiers. Records are unique more often in a sample than in the
-    whole table. The other arguments are those of `incrowd.profile`.
+    The driver receives these records with all columns, including identifiers. Records are unique
+    more often in a sample than in the whole table. The other arguments are those of
+    `incrowd.profile`.
     """
     need_dataframe(df)
     with spark_errors("while it drew records for the profile"):
@@ -198,5 +221,7 @@ def profile(df: DataFrame, *, sample: int = SAMPLE, progress: Progress = None, *
         some = df if records <= sample else df.orderBy(functions().rand()).limit(sample)
         table = to_arrow(some)
     if records > sample:
-        warnings.warn(f"the profile is based on {sample:,} of {records:,} records", Warning, stacklevel=2)
+        warnings.warn(
+            f"the profile is based on {sample:,} of {records:,} records", Warning, stacklevel=2
+        )
     return _calls.profile(table, arguments, progress)

@@ -1,7 +1,7 @@
 """File systems that Spark accesses through Hadoop, such as HDFS, in sessions with a local JVM.
 
-They have no common lock operation. A run that claims a directory writes a file there every minute. If the file is older than a
-quarter of an hour, by the clock of the file system, the run was killed.
+They have no common lock operation. A run that claims a directory writes a file there every minute.
+If the file is older than a quarter of an hour, by the clock of the file system, the run was killed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _ALIVE = ".alive"
 def _refused(scheme: str, why: str) -> JobError:
     return JobError(
         f"a release cannot be published atomically in `{scheme}://`: {why}",
-        help="publish a table (`table=`), or a directory on a file system such as hdfs:// or one that driver and executors share, and "
+        help="publish a table (`table=`), or a directory on a file system such as hdfs:// or one "
+             "that driver and executors share, and "
         "copy it from there",
         key="output.path",
     )
@@ -59,6 +60,52 @@ def _is(error: Exception, name: str) -> bool:
     return java is not None and java.getClass().getSimpleName() == name
 
 
+class HadoopFolders:
+    """Directories that Spark's Hadoop client reads, in file systems of any kind."""
+
+    def __init__(self, spark: Any) -> None:
+        self._jvm = spark._jvm
+        self._conf = spark._jsc.hadoopConfiguration()
+
+    def _at(self, path: str) -> tuple[Any, Any]:
+        own = self._jvm.org.apache.hadoop.fs.Path(path)
+        return own.getFileSystem(self._conf), own
+
+    def above(self, address: str) -> list[str]:
+        with _failures(f"look at `{address}`"):
+            files, own = self._at(unquote(address))
+            starts = [own]
+            try:
+                starts.append(files.resolvePath(own))
+            except Exception as error:  # noqa: BLE001 - see `_failures`
+                # A new directory is resolved with the one above it.
+                if not _is(error, "FileNotFoundException"):
+                    raise
+                if own.getParent() is not None:
+                    starts.append(files.resolvePath(own.getParent()))
+            found: list[str] = []
+            for folder in starts:
+                while folder is not None:
+                    found.append(str(folder.toString()))
+                    folder = folder.getParent()
+            return found
+
+    def is_directory(self, folder: str, name: str) -> bool:
+        try:
+            files, own = self._at(f"{folder.rstrip('/')}/{name}")
+            # Exceptions of Java are slow.
+            return bool(files.exists(own) and files.getFileStatus(own).isDirectory())
+        except Exception:  # noqa: BLE001 - Java's exceptions have one class here
+            return False
+
+    def names(self, folder: str, name: str) -> list[str] | None:
+        try:
+            files, own = self._at(f"{folder.rstrip('/')}/{name}")
+            return [str(entry.getPath().getName()) for entry in files.listStatus(own)]
+        except Exception:  # noqa: BLE001 - Java's exceptions have one class here
+            return None
+
+
 class HadoopFiles:
     """Files accessed through Spark's Hadoop client."""
 
@@ -67,7 +114,9 @@ class HadoopFiles:
         if scheme not in RENAMING:
             raise _refused(scheme, "it is not known to rename directories atomically")
         if is_connect(spark):
-            raise _refused(scheme, "a Spark Connect session has no local JVM to access its file systems")
+            raise _refused(
+                scheme, "a Spark Connect session has no local JVM to access its file systems"
+            )
         self._spark = spark
         with _failures(f"reach `{scheme}://`"):
             self._jvm = spark._jvm
@@ -78,7 +127,8 @@ class HadoopFiles:
             above = whole.getParent()
             self._name = str(whole.getName()) if above is not None else ""
             self._parent = str((above or whole).toString())
-            # `FileContext.rename` fails if the target exists, so a race cannot move one release into another.
+            # `FileContext.rename` fails if the target exists, so a race cannot move one release
+            # into another.
             context = getattr(self._jvm.org.apache.hadoop.fs, "FileContext")  # noqa: B009
             self._context = context.getFileContext(self._fs.getUri(), self._conf)
         self._beat: tuple[threading.Event, threading.Thread] | None = None
@@ -115,15 +165,21 @@ class HadoopFiles:
                 # A mount may lead to another kind of file system.
                 scheme = str(self._fs.resolvePath(self._path(path)).toUri().getScheme())
                 if scheme not in MOUNTED:
-                    raise _refused(scheme, "it is behind the mount and does not rename directories atomically")
+                    raise _refused(
+                        scheme, "it is behind the mount and does not rename directories atomically"
+                    )
         return None if status is None else "directory" if status.isDirectory() else "file"
 
     def names(self, path: str) -> list[str]:
         with _failures(f"list `{self.address(path)}`"):
-            return sorted(str(entry.getPath().getName()) for entry in self._fs.listStatus(self._path(path)))
+            return sorted(
+                str(entry.getPath().getName()) for entry in self._fs.listStatus(self._path(path))
+            )
 
     def _resolved(self, path: Any) -> str:
-        return str(path.getFileSystem(self._conf).resolvePath(path).toUri().normalize().toString()).rstrip("/") + "/"
+        return str(
+            path.getFileSystem(self._conf).resolvePath(path).toUri().normalize().toString()
+        ).rstrip("/") + "/"
 
     def holds(self, path: str, files: Sequence[str]) -> bool:
         if self.kind(path) is None:
@@ -206,7 +262,7 @@ class HadoopFiles:
     def remove(self, path: str) -> None:
         try:
             self._fs.delete(self._path(path), True)
-        except Exception:  # noqa: BLE001 - another error is reported already, or the file does not matter
+        except Exception:  # noqa: BLE001 - another error is reported, or the file does not matter
             return
 
     def rename(self, path: str, to: str) -> None:
@@ -244,7 +300,9 @@ class HadoopFiles:
                 self.rename(aside, self.name)
             except Error:
                 if isinstance(error, Error) and error.help is None:
-                    raise type(error)(error.message, help=f"the previous release is now `{self.address(aside)}`") from None
+                    raise type(error)(
+                        error.message, help=f"the previous release is now `{self.address(aside)}`"
+                    ) from None
             raise
         self.remove(aside)
 

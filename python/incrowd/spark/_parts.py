@@ -1,8 +1,9 @@
 """Planning in parts, for tables with more distinct rows than the driver can hold.
 
-Spark folds the table once and keeps the rows. The driver gets the values of each column and assigns each a code and a position in
-the order of its column. Parts are boxes of positions. The driver receives only counts of coarse boxes, then the rows of one part at
-a time. Alternatively executors plan all parts but the first in parallel, and the driver receives only plans. The plans of the parts
+Spark folds the table once and keeps the rows. The driver gets the values of each column and assigns
+each a code and a position in the order of its column. Parts are boxes of positions. The driver
+receives only counts of coarse boxes, then the rows of one part at a time. Alternatively executors
+plan all parts but the first in parallel, and the driver receives only plans. The plans of the parts
 are stored as files until all of them are written as one release.
 """
 
@@ -39,7 +40,8 @@ def _missing_package() -> Generator[None, None, None]:
     except Exception as error:
         if "No module named 'incrowd" in str(error):
             raise ResourcesError(
-                "the package incrowd is not installed on the executors", help="install it there, or plan on the driver"
+                "the package incrowd is not installed on the executors",
+                help="install it there, or plan on the driver"
             ) from None
         raise
 
@@ -69,11 +71,13 @@ class Parts:
     def _begin_parts(self) -> None:
         self._quasi = 0
         self._drop_missing = False
-        #: The published columns, whether there are slots, and the numbers of parts, outputs and records so far.
+        #: The published columns, whether there are slots, and the numbers of parts, outputs and
+        #: records so far.
         self._kept: tuple[list[tuple[str, bool]], bool, int, int, int] | None = None
 
     def too_many(self, columns: Sequence[str]) -> tuple[int, int] | None:
-        """Returns the estimated number of distinct rows and the limit of the driver, if the limit is exceeded."""
+        """Returns the estimated number of distinct rows and the limit of the driver, if the limit
+        is exceeded."""
         if not columns:
             return None
         with spark_errors("while it counted the table"):
@@ -82,7 +86,8 @@ class Parts:
             return None
         whole, part = (bytes_of(n, len(columns)) / 2**30 for n in (rows, limit))
         text = (
-            f"the table has about {rows:,} distinct rows in {len(columns)} columns, which would need about {whole:,.1f} GiB; it is "
+            f"the table has about {rows:,} distinct rows in {len(columns)} columns, which would "
+            f"need about {whole:,.1f} GiB; it is "
             f"planned in parts of at most {limit:,}, which need about {part:,.1f} GiB"
         )
         try:
@@ -97,15 +102,24 @@ class Parts:
         f = functions()
         self._columns = list(columns)
         with spark_errors("while it counted the table"):
-            self.place.write(self.table.grouped(columns).withColumn(ROW, f.monotonically_increasing_id()), "folded")
+            self.place.write(
+                self.table.grouped(columns).withColumn(ROW, f.monotonically_increasing_id()),
+                "folded"
+            )
 
     def values(self, column: int) -> Any:
         """Returns the values of a column with their counts and numbers."""
         f = functions()
         with spark_errors("while it counted the values of a column"):
-            values = self.place.read("folded").groupBy(f"c{column}").agg(f.sum("records").alias("records"))
-            self.place.write(values.withColumn(ROW, f.monotonically_increasing_id()), f"values_{column}")
-            table = to_arrow(self.place.read(f"values_{column}").select(f"c{column}", "records", ROW))
+            values = self.place.read("folded").groupBy(f"c{column}").agg(
+                f.sum("records").alias("records")
+            )
+            self.place.write(
+                values.withColumn(ROW, f.monotonically_increasing_id()), f"values_{column}"
+            )
+            table = to_arrow(
+                self.place.read(f"values_{column}").select(f"c{column}", "records", ROW)
+            )
         return table.rename_columns([self._columns[column], RECORDS, ROW])
 
     def place_rows(self, codes: Sequence[object], quasi: int, drop_missing: bool) -> None:
@@ -116,17 +130,23 @@ class Parts:
             rows = self.place.read("folded")
             for i, stream in enumerate(codes):
                 code = from_arrow(self.spark, stream).select(
-                    ROW, f.col("code").cast("int").alias(f"v{i}"), f.col("leaf").cast("int").alias(f"p{i}")
+                    ROW, f.col("code").cast("int").alias(f"v{i}"),
+                    f.col("leaf").cast("int").alias(f"p{i}")
                 )
                 value = self.place.read(f"values_{i}").join(code, ROW)
-                value = value.select(f.col(f"c{i}").alias("r"), f"v{i}", *([f"p{i}"] if i < quasi else []))
+                value = value.select(
+                    f.col(f"c{i}").alias("r"), f"v{i}", *([f"p{i}"] if i < quasi else [])
+                )
                 rows = rows.join(value, f.col(f"c{i}").eqNullSafe(f.col("r"))).drop("r")
                 if (i + 1) % _JOINS == 0 and i + 1 < len(codes):
                     self.place.write(rows, f"rows_{i}")
                     rows = self.place.read(f"rows_{i}")
             self.place.write(rows, "rows")
             if self.place.read("rows").count() != self.place.read("folded").count():
-                raise InputError("some values of the table are not equal to themselves", help="read it from files instead")
+                raise InputError(
+                    "some values of the table are not equal to themselves",
+                    help="read it from files instead"
+                )
 
     def _part(self, part: Part | None = None) -> Any:
         """Returns the rows of a part, or of all parts."""
@@ -141,7 +161,10 @@ class Parts:
         f = functions()
         with spark_errors("while it looked at the values of columns"):
             rows = self._part()
-            found = [to_arrow(rows.select(f.col(f"v{i}").alias("v")).distinct()) for i in range(len(self._columns))]
+            found = [
+                to_arrow(rows.select(f.col(f"v{i}").alias("v")).distinct())
+                for i in range(len(self._columns))
+            ]
         return [table.column("v").to_pylist() for table in found]
 
     def borders(self, part: Part, pieces: int) -> list[list[int]]:
@@ -150,7 +173,10 @@ class Parts:
         shares = [n / pieces for n in range(1, pieces)]
         with spark_errors("while it looked for cuts"):
             rows = self._part(part)
-            asked = [f.percentile_approx(f"p{i}", shares, 1000).alias(f"p{i}") for i in range(self._quasi)]
+            asked = [
+                f.percentile_approx(f"p{i}", shares, 1000).alias(f"p{i}")
+                for i in range(self._quasi)
+            ]
             found = rows.agg(*asked).first()
         borders: list[list[int]] = []
         for i, (low, high) in enumerate(part):
@@ -166,7 +192,9 @@ class Parts:
         with spark_errors("while it counted coarse boxes"):
             pieces = [f.expr(_piece(i, places)).alias(f"b{i}") for i, places in enumerate(borders)]
             rows = self._part(part).select(*pieces, "records")
-            counted = rows.groupBy(*names).agg(f.count("*").alias("rows"), f.sum("records").alias("records"))
+            counted = rows.groupBy(*names).agg(
+                f.count("*").alias("rows"), f.sum("records").alias("records")
+            )
             return to_arrow(counted)
 
     def part_rows(self, part: Part) -> Any:
@@ -176,9 +204,11 @@ class Parts:
             return to_arrow(self._part(part).select(*codes, "records", ROW))
 
     def keep(
-        self, columns: Sequence[tuple[str, bool]], outputs: object, slots: object | None, is_sorted: bool, records: int
+        self, columns: Sequence[tuple[str, bool]], outputs: object, slots: object | None,
+        is_sorted: bool, records: int
     ) -> None:
-        """Stores the plan of a part. Its outputs and records continue the numbers of the previous parts."""
+        """Stores the plan of a part. Its outputs and records continue the numbers of the previous
+        parts."""
         f = functions()
         _, _, parts, seen, before = self._kept or ([], False, 0, 0, 0)
         with spark_errors("while it kept the plan of a part"):
@@ -187,8 +217,13 @@ class Parts:
                 plan = plan.withColumn(FIRST, f.col(FIRST) + before)
             self.place.write(plan, f"outputs_{parts}")
             if slots is not None:
-                self.place.write(from_arrow(self.spark, slots).withColumn(OUTPUT, f.col(OUTPUT) + seen), f"slots_{parts}")
-            most = self.place.read(f"outputs_{parts}").agg(f.max(OUTPUT).alias("most")).first()["most"]
+                self.place.write(
+                    from_arrow(self.spark, slots).withColumn(OUTPUT, f.col(OUTPUT) + seen),
+                    f"slots_{parts}"
+                )
+            most = self.place.read(f"outputs_{parts}").agg(
+                f.max(OUTPUT).alias("most")
+            ).first()["most"]
         seen = seen if most is None else int(most) + 1
         self._kept = (list(columns), slots is not None, parts + 1, seen, before + records)
 
@@ -196,16 +231,27 @@ class Parts:
         """Returns whether executors plan."""
         return self.plan_on_executors
 
-    def plan_parts(self, parts: Sequence[Part], columns: Sequence[tuple[str, object]], marker: str | None) -> None:
+    def plan_parts(
+        self, parts: Sequence[Part], columns: Sequence[tuple[str, object]], marker: str | None
+    ) -> None:
         """Plans parts on executors and stores the answers."""
         f = functions()
         arguments, job = self.job
-        sent = message(self.table.schema(), arguments, None if job is None else os.path.abspath(job), columns, marker)
-        which = " ".join(f"when {' and '.join(_inside(part))} then {i}" for i, part in enumerate(parts))
+        sent = message(
+            self.table.schema(), arguments, None if job is None else os.path.abspath(job), columns,
+            marker
+        )
+        which = " ".join(
+            f"when {' and '.join(_inside(part))} then {i}" for i, part in enumerate(parts)
+        )
         codes = [f"v{i}" for i in range(len(self._columns))]
         with spark_errors("while executors planned"), _missing_package():
-            rows = self._part().withColumn("part", f.expr(f"case {which} end")).where(f.col("part").isNotNull()).select(*codes, "records", ROW, "part")
-            rows = rows.repartition(max(1, min(len(parts), 4096)), "part").sortWithinPartitions("part")
+            rows = self._part().withColumn("part", f.expr(f"case {which} end")).where(
+                f.col("part").isNotNull()
+            ).select(*codes, "records", ROW, "part")
+            rows = rows.repartition(
+                max(1, min(len(parts), 4096)), "part"
+            ).sortWithinPartitions("part")
             self.place.write(rows.mapInArrow(partial(plan, sent), SCHEMA), "planned")
 
     def planned(self, part: int) -> tuple[Any, int, str]:
@@ -227,9 +273,13 @@ class Parts:
             return whole
 
         with spark_errors("while it wrote the release"):
-            return self._write(columns, together("outputs"), together("slots") if has_slots else None, False, records)
+            return self._write(
+                columns, together("outputs"), together("slots") if has_slots else None, False,
+                records
+            )
 
     def _write(
-        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int, keeps: bool = False
+        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool,
+        records: int, keeps: bool = False
     ) -> int:
         raise NotImplementedError

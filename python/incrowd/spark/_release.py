@@ -57,7 +57,10 @@ class Release:
     @property
     def report(self) -> Texts:
         """The report as text."""
-        plain = [text.replace("spark:", "") for text in (self._release.public_text, self._release.owner_text)]
+        plain = [
+            text.replace("spark:", "")
+            for text in (self._release.public_text, self._release.owner_text)
+        ]
         return Texts(*plain)
 
     def __len__(self) -> int:

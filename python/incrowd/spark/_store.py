@@ -1,11 +1,13 @@
 """Writes a release from a plan, in Spark.
 
-Random numbers are drawn only once, because Spark may repeat tasks. Without passthrough columns, every record of the release has a
-number, and its position follows from a keyed hash of that number: a repeated task gives the same result. With passthrough columns
-each record draws a key once, which is written with it; all later steps read that key.
+Random numbers are drawn only once, because Spark may repeat tasks. Without passthrough columns,
+every record of the release has a number, and its position follows from a keyed hash of that number:
+a repeated task gives the same result. With passthrough columns each record draws a key once, which
+is written with it; all later steps read that key.
 
-If persons are counted, the records are first written to private staged files with the numbers of their persons. The release consists
-of these records without the numbers, so the persons of the written records are known. Sampling weights are treated in the same way.
+If persons are counted, the records are first written to private staged files with the numbers of
+their persons. The release consists of these records without the numbers, so the persons of the
+written records are known. Sampling weights are treated in the same way.
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ from ._table import DISTINCT_ROWS, SparkTable
 from ._weights import WEIGHT, in_millionths
 
 RECORDS, FIRST, RANK = "_incrowd_records", "_incrowd_first", "_incrowd_rank"
-OUTPUT, ROW, FROM, TO, WHOLE = "_incrowd_look", "_incrowd_row", "_incrowd_from", "_incrowd_to", "_incrowd_whole"
+OUTPUT, ROW, FROM, TO, WHOLE = (
+    "_incrowd_look",
+    "_incrowd_row",
+    "_incrowd_from",
+    "_incrowd_to",
+    "_incrowd_whole",
+)
 UNNAMED, HELD, AT = "_incrowd_unnamed", "_incrowd_held", "_incrowd_at"
 REPRESENTED, UNWEIGHED = "_incrowd_represented", "_incrowd_unweighed"
 
@@ -61,7 +69,8 @@ class SparkStore(Parts):
     """The operations that the compiled module needs to write a release."""
 
     def __init__(
-        self, table: SparkTable, place: Place, plan_on_executors: bool = False, job: tuple[dict[str, Any], str | None] = ({}, None)
+        self, table: SparkTable, place: Place, plan_on_executors: bool = False,
+        job: tuple[dict[str, Any], str | None] = ({}, None)
     ) -> None:
         self.plan_on_executors = plan_on_executors
         self.job = job
@@ -85,10 +94,11 @@ class SparkStore(Parts):
             self.place.begin(reads, replace)
 
     def count_and_keep(
-        self, columns: Sequence[str], person: str | None = None, weight: str | None = None, missing: Sequence[str] = ()
+        self, columns: Sequence[str], person: str | None = None, weight: str | None = None,
+        missing: Sequence[str] = ()
     ) -> Any:
-        """Returns the distinct rows with their counts, and stores them with numbers. With `person` also their persons, with `weight`
-        their sampling weights."""
+        """Returns the distinct rows with their counts, and stores them with numbers. With `person`
+        also their persons, with `weight` their sampling weights."""
         f = functions()
         self._columns = list(columns)
         self._person = None if person is None else (person, list(missing))
@@ -114,16 +124,21 @@ class SparkStore(Parts):
         return table.rename_columns(names)
 
     def stage(
-        self, columns: Sequence[tuple[str, bool]], outputs: object, slots: object | None, is_sorted: bool, records: int,
+        self, columns: Sequence[tuple[str, bool]], outputs: object, slots: object | None,
+        is_sorted: bool, records: int,
         persons: bool = False, weights: bool = False,
     ) -> int:
         """Writes the staged release. Returns its number of records."""
         with spark_errors("while it wrote the release"):
             parted = None if slots is None else from_arrow(self.spark, slots)
-            return self._write(columns, from_arrow(self.spark, outputs), parted, is_sorted, records, persons or weights)
+            return self._write(
+                columns, from_arrow(self.spark, outputs), parted, is_sorted, records,
+                persons or weights
+            )
 
     def _write(
-        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool, records: int, keeps: bool = False
+        self, columns: Sequence[tuple[str, bool]], plan: Any, slots: Any, is_sorted: bool,
+        records: int, keeps: bool = False
     ) -> int:
         """Joins the records with the plan and writes them."""
         f = functions()
@@ -137,12 +152,22 @@ class SparkStore(Parts):
         if keeps:
             self.place.write(release, "private")
             release = self.place.read("private")
-        # Any order that depends only on keys is allowed. Hash partitions need no pass over all keys, as ranges would.
-        release = release.orderBy(RANK, KEY) if is_sorted else release.repartition(f.col(KEY)).sortWithinPartitions(KEY)
+        # Any order that depends only on keys is allowed. Hash partitions need no pass over all
+        # keys, as ranges would.
+        release = (
+            release.orderBy(RANK, KEY)
+            if is_sorted
+            else release.repartition(f.col(KEY)).sortWithinPartitions(KEY)
+        )
         self.place.write(release.select(*published), "release")
         self._keeps = keeps
-        if keeps and table_digest(self.place.read("release")) != table_digest(self.place.read("private").select(*published)):
-            raise ResourcesError("the release has other records than those whose persons or weights are known: nothing was published")
+        if keeps and table_digest(self.place.read("release")) != table_digest(
+            self.place.read("private").select(*published)
+        ):
+            raise ResourcesError(
+                "the release has other records than those whose persons or weights are known: "
+                "nothing was published"
+            )
         return int(self.place.read("release").count())
 
     def _unfolded(self, plan: Any, records: int) -> Any:
@@ -151,10 +176,13 @@ class SparkStore(Parts):
         parts = max(1, min(records // (1 << 18), 1024)) + 1
         at = f.explode(f.sequence(f.lit(0).cast("bigint"), f.col(RECORDS) - 1)).alias(AT)
         number = (f.col(FIRST) + f.col(AT)).cast("string")
-        return plan.repartition(parts).select("*", at).withColumn(KEY, keyed(secrets.token_hex(32), number))
+        return plan.repartition(parts).select("*", at).withColumn(
+            KEY, keyed(secrets.token_hex(32), number)
+        )
 
     def _write_records(self, passthrough: list[str]) -> None:
-        """Writes every record with the number of its row and a random key, which is drawn only here."""
+        """Writes every record with the number of its row and a random key, which is drawn only
+        here."""
         f = functions()
         wanted = [col(name).alias(f"c{i}") for i, name in enumerate(self._columns)]
         wanted += [col(name).alias(passthrough_name(i)) for i, name in enumerate(passthrough)]
@@ -185,10 +213,15 @@ class SparkStore(Parts):
         if self._person is None:
             stands = f.lit(0) if self._weight is None else f.coalesce(f.sum(WEIGHT), f.lit(0))
             counts = found.groupBy(ROW).agg(f.count("*").alias("found"), stands.alias("sum"))
-            kept = rows.select(f.col(ROW).alias("kept"), f.col("records").alias("n"), *(["stands"] if self._weight else []))
+            kept = rows.select(
+                f.col(ROW).alias("kept"), f.col("records").alias("n"),
+                *(["stands"] if self._weight else [])
+            )
             same = f.col("kept") == f.col(ROW)
         else:
-            counts, kept = found.groupBy(ROW, PERSON).agg(f.count("*").alias("found")), pairs(rows, ROW)
+            counts, kept = found.groupBy(ROW, PERSON).agg(
+                f.count("*").alias("found")
+            ), pairs(rows, ROW)
             same = (f.col("kept") == f.col(ROW)) & f.col("who").eqNullSafe(f.col(PERSON))
         both = kept.join(counts, same, "full")
         fits = f.col("n").eqNullSafe(f.col("found"))
@@ -196,7 +229,9 @@ class SparkStore(Parts):
             fits = fits & f.col("stands").eqNullSafe(f.col("sum"))
         wrong = both.where(~fits).count()
         if wrong:
-            raise InputError("the table changed while it was read", help="read from a snapshot of it")
+            raise InputError(
+                "the table changed while it was read", help="read from a snapshot of it"
+            )
 
     def _joined(self, plan: Any, slots: Any, passthrough: list[str]) -> Any:
         """Joins every record with its planned output."""
@@ -204,20 +239,32 @@ class SparkStore(Parts):
         window = module("pyspark.sql.window").Window
         records = self.place.read("records")
         whole = slots.where(f.col(WHOLE) == 1).select(ROW, OUTPUT)
-        further = [passthrough_name(i) for i in range(len(passthrough))] + ([PERSON] if self._person else []) + ([WEIGHT] if self._weight else [])
+        further = [passthrough_name(i) for i in range(len(passthrough))] + (
+            [PERSON] if self._person else []
+        ) + ([WEIGHT] if self._weight else [])
         found = records.join(whole, ROW).select(KEY, OUTPUT, *further)
         parted = slots.where(f.col(WHOLE) == 0).select(f.col(ROW).alias("row"), FROM, TO, OUTPUT)
         if parted.limit(1).count():
             own = records.join(parted.select(f.col("row").alias(ROW)).distinct(), ROW, "leftsemi")
             own = own.withColumn("n", f.row_number().over(window.partitionBy(ROW).orderBy(KEY)))
-            here = (f.col(ROW) == f.col("row")) & (f.col("n") >= f.col(FROM)) & (f.col("n") <= f.col(TO))
+            here = (f.col(ROW) == f.col("row")) & (
+                f.col("n") >= f.col(FROM)
+            ) & (f.col("n") <= f.col(TO))
             own = own.join(parted, here).select(KEY, OUTPUT, *further)
             found = found.unionByName(own)
         found = found.join(plan, OUTPUT)
-        # The order must not reveal which records of a row were split off, so it follows from the key by another secret.
+        # The order must not reveal which records of a row were split off, so it follows from the
+        # key by another secret.
         found = found.withColumn(KEY, keyed(secrets.token_hex(32), f.col(KEY)))
-        return found.select(KEY, RANK, *[col(name) for name in plan.columns if not name.startswith("_incrowd_")],
-                            *[f.col(passthrough_name(i)).alias(name) for i, name in enumerate(passthrough)],
+        return found.select(KEY, RANK,
+                            *[
+                                col(name)
+                                for name in plan.columns if not name.startswith("_incrowd_")
+                            ],
+                            *[
+                                f.col(passthrough_name(i)).alias(name)
+                                for i, name in enumerate(passthrough)
+                            ],
                             *further[len(passthrough):])
 
     def open(self) -> SparkTable:
@@ -225,9 +272,12 @@ class SparkStore(Parts):
         with spark_errors("to read what it wrote"):
             staged = self.place.read("release")
             private = self.place.read("private") if self._keeps else None
-        # A release planned in parts is verified as a whole: it has fewer distinct rows than its table, and verification needs less.
+        # A release planned in parts is verified as a whole: it has fewer distinct rows than its
+        # table, and verification needs less.
         most = max(self.table.limit(len(self._columns) or 1), DISTINCT_ROWS)
-        return SparkTable(staged, "the release", lambda: self.place.digest("release"), most, private)
+        return SparkTable(
+            staged, "the release", lambda: self.place.digest("release"), most, private
+        )
 
     def publish(self, manifest: bytes) -> None:
         """Publishes the release."""

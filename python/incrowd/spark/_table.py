@@ -14,7 +14,8 @@ from ._weights import WEIGHT, added, in_millionths
 
 #: The number of records that are read to check whether the values of a column repeat.
 _SAMPLE = 1 << 18
-#: With more records per value than this a column is a category or a name, and does not identify persons.
+#: With more records per value than this a column is a category or a name, and does not identify
+#: persons.
 _MANY = 5
 #: The default of the largest number of distinct rows on the driver.
 DISTINCT_ROWS = 20_000_000
@@ -49,7 +50,8 @@ class SparkTable:
     def __init__(self, df: Any, name: str = "df", digest: Callable[[], str] | None = None,
                  most_rows: int | None = None, private: Any = None) -> None:
         need_dataframe(df)
-        #: The same records with their keys and their persons or sampling weights, in private staged files.
+        #: The same records with their keys and their persons or sampling weights, in private staged
+        #: files.
         self.private = private
         #: The key of person numbers, new in every run.
         self._secret = secrets.token_hex(32)
@@ -84,7 +86,9 @@ class SparkTable:
         try:
             return int(stated)
         except ValueError:
-            raise ResourcesError(f"the setting {SETTING} is not a number", help="set it to a number of rows") from None
+            raise ResourcesError(
+                f"the setting {SETTING} is not a number", help="set it to a number of rows"
+            ) from None
 
     def sizes(self, columns: Sequence[str]) -> tuple[int, int]:
         """Returns the estimated number of distinct rows, and the number of records."""
@@ -100,7 +104,9 @@ class SparkTable:
         """Returns the estimated number of distinct rows."""
         return self.sizes(columns)[0]
 
-    def check_rows(self, columns: Sequence[str], person: bool = False, weight: bool = False) -> None:
+    def check_rows(
+        self, columns: Sequence[str], person: bool = False, weight: bool = False
+    ) -> None:
         """Raises an error if the driver cannot hold the distinct rows or persons."""
         rows, limit = self.about(columns), self.limit(len(columns))
         if rows > limit:
@@ -108,15 +114,18 @@ class SparkTable:
             extra = "persons" if person else "weights" if weight else None
             parts = f"; tables with {extra} cannot be planned in parts" if extra else ""
             raise ResourcesError(
-                f"the table has about {rows:,} distinct rows in {len(columns)} columns, more than the {limit:,} that the "
+                f"the table has about {rows:,} distinct rows in {len(columns)} columns, more than "
+                f"the {limit:,} that the "
                 f"driver should hold; they would need about {need:,.1f} GiB there{parts}",
-                help=f"use fewer or coarser columns, or, if the driver has that memory, set {SETTING} to {rows * 11 // 10}",
+                help=f"use fewer or coarser columns, or, if the driver has that memory, set "
+                     f"{SETTING} to {rows * 11 // 10}",
             )
         records = self.sizes(columns)[1] if person else 0
         if PERSON_BYTES * records > _memory() // 2:
             need = PERSON_BYTES * records / 2**30
             raise ResourcesError(
-                f"the persons of {records:,} records may need {need:,.1f} GiB on the driver, more than half of its free memory",
+                f"the persons of {records:,} records may need {need:,.1f} GiB on the driver, more "
+                f"than half of its free memory",
                 help="give the driver more memory", key="input.person",
             )
 
@@ -131,52 +140,75 @@ class SparkTable:
         return self.private is not None and WEIGHT in self.private.columns
 
     def weighed(self, columns: Sequence[str], weight: str | None, missing: Sequence[str]) -> Any:
-        """Returns the distinct rows with their sampling weights, from a column or as stored; see `_weights.added`."""
+        """Returns the distinct rows with their sampling weights, from a column or as stored; see
+        `_weights.added`."""
         named = [col(name).alias(f"c{i}") for i, name in enumerate(columns)]
         if weight is None:
             return added(self.private.select(*named, WEIGHT), len(columns))
-        records = in_millionths(self.df.select(*named, col(weight).alias("weight")), functions().col("weight"), missing)
+        records = in_millionths(
+            self.df.select(*named, col(weight).alias("weight")), functions().col("weight"), missing
+        )
         return added(records, len(columns))
 
-    def count_weights(self, columns: Sequence[str], weight: str | None, missing: Sequence[str]) -> Any:
+    def count_weights(
+        self, columns: Sequence[str], weight: str | None, missing: Sequence[str]
+    ) -> Any:
         """Returns the distinct rows of columns with their counts and sampling weights."""
         names = [f"c{i}" for i in range(len(columns))]
         with spark_errors("while it added up weights"):
             self.check_rows(columns)
-            table = to_arrow(self.weighed(columns, weight, missing).select(*names, "records", "stands", "unweighed"))
-        return table.rename_columns([*columns, "_incrowd_records", "_incrowd_represented", "_incrowd_unweighed"])
+            table = to_arrow(
+                self.weighed(columns, weight, missing).select(
+                    *names, "records", "stands", "unweighed"
+                )
+            )
+        return table.rename_columns(
+            [*columns, "_incrowd_records", "_incrowd_represented", "_incrowd_unweighed"]
+        )
 
     def number(self, person: str, missing: Sequence[str]) -> Any:
         """Returns the person number of a record."""
         return numbered(self._secret, col(person), missing)
 
-    def persons_by_row(self, columns: Sequence[str], person: str | None, missing: Sequence[str]) -> Any:
-        """Returns the distinct rows with their persons, from a column or as stored; see `_persons.persons_by_row`."""
+    def persons_by_row(
+        self, columns: Sequence[str], person: str | None, missing: Sequence[str]
+    ) -> Any:
+        """Returns the distinct rows with their persons, from a column or as stored; see
+        `_persons.persons_by_row`."""
         table = self.df if person is not None else self.private
         number = self.number(person, missing) if person is not None else functions().col(PERSON)
         named = [col(name).alias(f"c{i}") for i, name in enumerate(columns)]
         records = self.sizes(columns)[1]
         return persons_by_row(table.select(*named, number.alias(PERSON)), len(columns), records)
 
-    def count_persons(self, columns: Sequence[str], person: str | None, missing: Sequence[str]) -> Any:
+    def count_persons(
+        self, columns: Sequence[str], person: str | None, missing: Sequence[str]
+    ) -> Any:
         """Returns the distinct rows of columns with their counts and persons."""
         f = functions()
         names = [f"c{i}" for i in range(len(columns))]
         with spark_errors("while it counted persons"):
             self.check_rows(columns, True)
             rows = self.persons_by_row(columns, person, missing)
-            table = to_arrow(rows.select(*names, "records", "unnamed", f.flatten("held").alias("held")))
-        return table.rename_columns([*columns, "_incrowd_records", "_incrowd_unnamed", "_incrowd_held"])
+            table = to_arrow(
+                rows.select(*names, "records", "unnamed", f.flatten("held").alias("held"))
+            )
+        return table.rename_columns(
+            [*columns, "_incrowd_records", "_incrowd_unnamed", "_incrowd_held"]
+        )
 
     def unique_persons(self, sets: Sequence[Sequence[str]]) -> tuple[list[int], int]:
-        """Returns for each set of columns the number of unique persons, and the number of all persons."""
+        """Returns for each set of columns the number of unique persons, and the number of all
+        persons."""
         f = functions()
         unique: list[int] = []
         who = people_of(f.col(PERSON), f.col(KEY)).alias("who")
         with spark_errors("while it counted unique persons"):
             for columns in sets:
                 names = [f"c{i}" for i in range(len(columns))]
-                named = self.private.select(*[col(name).alias(f"c{i}") for i, name in enumerate(columns)], who)
+                named = self.private.select(
+                    *[col(name).alias(f"c{i}") for i, name in enumerate(columns)], who
+                )
                 first, last = f.min("who").alias("first"), f.max("who").alias("last")
                 one = named.groupBy(*names).agg(first, last).where(f.col("first") == f.col("last"))
                 unique.append(int(one.select("first").distinct().count()))
@@ -205,10 +237,14 @@ class SparkTable:
         repeating: list[str] = []
         with spark_errors("while it looked at identifiers"):
             for name in columns:
-                values = self.df.select(col(name).cast("string").alias("v")).where(f.col("v").isNotNull())
+                values = self.df.select(
+                    col(name).cast("string").alias("v")
+                ).where(f.col("v").isNotNull())
                 if missing:
                     values = values.where(~f.col("v").isin(list(missing)))
-                sizes = values.limit(_SAMPLE).agg(f.count("v").alias("n"), f.countDistinct("v").alias("d")).first()
+                sizes = values.limit(_SAMPLE).agg(
+                    f.count("v").alias("n"), f.countDistinct("v").alias("d")
+                ).first()
                 records, different = int(sizes["n"]), int(sizes["d"])
                 if 1 < different < records <= _MANY * different:
                     repeating.append(name)

@@ -4,10 +4,12 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use incrowd_core::outlier::Settings;
-use incrowd_core::{Categories, ColumnSpec, Dataset, Folded, Kind, Result};
+use incrowd_core::{
+    Categories, ColumnSpec, Dataset, Folded, Kind, Result, SensitiveSpec, SensitiveValues,
+};
 
 use super::finding::Risks;
-use super::group_values::{GroupValues, counted_codes};
+use super::group_values::{GroupValues, counted_codes, named_values};
 use super::journalist::PopulationJoin;
 use super::persons::GroupPersons;
 use super::population_risk::WeightedGroups;
@@ -30,6 +32,9 @@ pub struct Published<'a> {
     /// For each sensitive column, the representative code of each of its codes. Spellings of one
     /// value have one representative.
     pub counted: Vec<Vec<u32>>,
+    /// For each sensitive column, its specification, and the texts that mean a missing value.
+    specs: Vec<SensitiveSpec>,
+    missing: Vec<String>,
     /// The persons of each group, if they are known and a person has several records.
     pub persons: Option<GroupPersons>,
 }
@@ -40,19 +45,44 @@ impl<'a> Published<'a> {
         let groups = Classes::new(table, &(0..quasi.len()).collect::<Vec<_>>());
         let persons = table.persons_by_row();
         let persons = persons.map(|rows| GroupPersons::new(&rows, &groups.of_row, groups.len()));
-        let (values, counted) = (Vec::new(), Vec::new());
-        Published { table, quasi, groups, values, counted, persons }.with_missing(&[])
+        let (values, counted, missing) = (Vec::new(), Vec::new(), Vec::new());
+        let specs = vec![SensitiveSpec::default(); table.columns.len() - quasi.len()];
+        Published { table, quasi, groups, values, counted, specs, missing, persons }
+            .with_missing(&[])
+    }
+
+    /// Sets how the texts of the sensitive columns are read: the specifications by name, and the
+    /// texts that mean a missing value.
+    #[must_use]
+    pub fn with_specs(
+        mut self,
+        specs: &[(String, SensitiveSpec)],
+        missing: &[String],
+    ) -> Published<'a> {
+        let of = |name: &str| specs.iter().find(|(own, _)| own == name).map(|(_, own)| own.clone());
+        self.specs = self.sensitive().map(|name| of(name).unwrap_or_default()).collect();
+        self.with_missing(missing)
     }
 
     /// Sets the texts that mean a missing value in sensitive columns. All of them count as one
     /// value.
     #[must_use]
     pub fn with_missing(mut self, missing: &[String]) -> Published<'a> {
-        let sensitive = &self.table.columns[self.quasi.len()..];
-        self.counted =
-            sensitive.iter().map(|column| counted_codes(&column.texts, missing)).collect();
+        self.missing = missing.to_vec();
+        let first = self.quasi.len();
+        let counted = |(i, spec): (usize, &SensitiveSpec)| {
+            counted_codes(self.table, first + i, spec, missing)
+        };
+        self.counted = self.specs.iter().enumerate().map(counted).collect();
         self.values = self.values_within(&self.groups.of_row, self.groups.len());
         self
+    }
+
+    /// Returns the values of a sensitive column with names that do not depend on the spelling, and
+    /// which codes occur.
+    pub(super) fn named_values(&self, column: usize) -> (SensitiveValues, Vec<bool>) {
+        let at = self.quasi.len() + column;
+        named_values(self.table, at, &self.specs[column], &self.missing)
     }
 
     /// Counts the values of each sensitive column within the given groups.

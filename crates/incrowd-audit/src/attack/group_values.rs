@@ -1,6 +1,6 @@
 //! Frequencies of the values of a column per group.
 
-use incrowd_core::{Folded, MISSING, SameKeys, means_missing};
+use incrowd_core::{Folded, MISSING, SensitiveSpec, SensitiveValues};
 
 /// The distinct values of one column in each group, with their numbers of records. The entries of
 /// group `g` are `entries[starts[g]..starts[g + 1]]`, in ascending order of codes.
@@ -57,18 +57,38 @@ impl GroupValues {
     }
 }
 
-/// Maps each code of a column to a representative. All texts that
-/// [mean a missing value](means_missing) map to the missing code, and all
-/// [spellings](incrowd_core::value_key) of a value map to one code.
-pub(super) fn counted_codes(texts: &[String], missing: &[String]) -> Vec<u32> {
-    let present = texts.get(1..).unwrap_or_default();
-    let first = SameKeys::of_texts(present).first;
-    let code = |(at, text): (usize, &String)| match &first {
-        _ if means_missing(text, missing) => MISSING,
-        Some(first) => first[at] + 1,
-        None => at as u32 + 1,
+/// Returns the values of a column as models count them: all
+/// [spellings](incrowd_core::value_key) of a value are one value, and so are dates of one day and
+/// all texts that [mean a missing value](incrowd_core::means_missing). Also returns which codes
+/// occur.
+pub(super) fn named_values(
+    table: &Folded,
+    column: usize,
+    spec: &SensitiveSpec,
+    missing: &[String],
+) -> (SensitiveValues, Vec<bool>) {
+    let mut used = vec![false; table.columns[column].texts.len()];
+    (0..table.rows()).for_each(|row| used[table.row(row)[column] as usize] = true);
+    let values = SensitiveValues::of(&table.columns[column], &used, spec, missing, table.decimal);
+    (values, used)
+}
+
+/// Maps each code of a column to a representative of its [value](named_values). All missing values
+/// map to the missing code.
+pub(super) fn counted_codes(
+    table: &Folded,
+    column: usize,
+    spec: &SensitiveSpec,
+    missing: &[String],
+) -> Vec<u32> {
+    let (values, used) = named_values(table, column, spec, missing);
+    let mut first: Vec<Option<u32>> =
+        values.names.iter().map(|name| name.is_none().then_some(MISSING)).collect();
+    let code = |(code, used): (u32, bool)| match used {
+        true => *first[values.of_code[code as usize] as usize].get_or_insert(code),
+        false => code,
     };
-    std::iter::once(MISSING).chain(present.iter().enumerate().map(code)).collect()
+    (0..).zip(used).map(code).collect()
 }
 
 /// Returns the summed values of several groups, in ascending order of codes.
@@ -87,13 +107,36 @@ pub(super) fn union(values: &GroupValues, groups: &[u32]) -> Vec<(u32, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use incrowd_core::Kind;
+    use incrowd_core::numerals::DecimalMark;
 
     #[test]
     fn missing_texts_with_blanks_are_counted_as_missing() {
-        let texts = ["", " ?", "1", "NA ", "1.0", "\u{a0}"].map(str::to_owned);
+        let table = table(&[" ?", "1", "NA ", "1.0", "\u{a0}"]);
         let missing = ["", "?", "NA"].map(str::to_owned);
-        assert_eq!(counted_codes(&texts, &missing), [0, 0, 2, 0, 2, 0]);
-        assert_eq!(counted_codes(&texts, &missing[1..]), [0, 0, 2, 0, 2, 5]);
-        assert_eq!(counted_codes(&texts, &[]), [0, 1, 2, 3, 2, 5]);
+        let codes = |missing| counted_codes(&table, 0, &SensitiveSpec::default(), missing);
+        assert_eq!(codes(&missing), [0, 0, 2, 0, 2, 0]);
+        assert_eq!(codes(&missing[1..]), [0, 0, 2, 0, 2, 5]);
+        assert_eq!(codes(&[]), [0, 1, 2, 3, 2, 5]);
+    }
+
+    fn table(texts: &[&str]) -> Folded {
+        Folded::from_records(&["x"], texts.iter().map(|text| vec![Some(*text)]), false)
+    }
+
+    #[test]
+    fn dates_of_one_day_and_numbers_with_a_decimal_comma_are_one_value() {
+        let none = SensitiveSpec::default();
+        let mut days = table(&["2021-03-05", "2021-03-05T10:00:00Z", "2021-03-06"]);
+        assert_eq!(counted_codes(&days, 0, &none, &[]), [0, 1, 1, 3]);
+        let text = SensitiveSpec { kind: Some(Kind::Text), ..SensitiveSpec::default() };
+        assert_eq!(counted_codes(&days, 0, &text, &[]), [0, 1, 2, 3]);
+        // Texts without records do not count.
+        days.columns[0].texts.push("unknown".to_owned());
+        assert_eq!(counted_codes(&days, 0, &none, &[]), [0, 1, 1, 3, 4]);
+        let mut codes = table(&["1", "1,0", "X2"]);
+        assert_eq!(counted_codes(&codes, 0, &none, &[]), [0, 1, 2, 3]);
+        codes.decimal = DecimalMark::Comma;
+        assert_eq!(counted_codes(&codes, 0, &none, &[]), [0, 1, 1, 3]);
     }
 }

@@ -20,7 +20,7 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
-use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result, value_key};
+use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result, value_key_in};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks, share};
 use super::{Adversary, Card, GroupValues, Need, Published, Subject};
@@ -138,23 +138,38 @@ impl Totals {
 impl<'a> ValueSets<'a> {
     /// Reads a column that both releases have. A value that the first release lacks gets a new
     /// code.
-    fn new(first: &'a Published<'_>, second: &Published<'_>, name: &str) -> ValueSets<'a> {
+    fn new(first: &'a Published<'a>, second: &Published<'a>, name: &str) -> ValueSets<'a> {
         let at = |release: &Published<'_>| release.sensitive().position(|n| n == name).unwrap_or(0);
         let (ours, theirs) = (at(first), at(second));
-        let texts = &first.table.columns[first.quasi.len() + ours].texts;
-        let counted = &first.counted[ours];
-        let known: HashMap<Cow<'_, str>, u32> = texts
-            .iter()
-            .zip(counted)
-            .skip(1)
-            .map(|(text, &code)| (value_key(text), code))
-            .collect();
-        let code = |(i, text): (usize, &String)| match i {
-            0 => MISSING,
-            _ => known.get(&value_key(text)).copied().unwrap_or((texts.len() + i) as u32),
+        let column = |release: &Published<'a>, at: usize| {
+            let (table, (values, used)) = (release.table, release.named_values(at));
+            (&table.columns[release.quasi.len() + at].texts, values, used, table.decimal)
         };
-        let column = &second.table.columns[second.quasi.len() + theirs];
-        let map: Vec<u32> = column.texts.iter().enumerate().map(code).collect();
+        let (texts, values, used, decimal) = column(first, ours);
+        // The names of dates are days. A column that is read as dates in one release only is
+        // compared by its texts.
+        let mut known: HashMap<Cow<'_, str>, u32> = HashMap::new();
+        for (i, (text, &code)) in texts.iter().zip(&first.counted[ours]).enumerate().skip(1) {
+            if !used[i] {
+                continue;
+            }
+            known.insert(value_key_in(text, decimal), code);
+            if let Some(name) = &values.names[values.of_code[i] as usize] {
+                known.insert(Cow::Borrowed(name), code);
+            }
+        }
+        let (others, values, used, decimal) = column(second, theirs);
+        let code = |(i, text): (usize, &String)| {
+            let new = (texts.len() + i) as u32;
+            if i == 0 || !used[i] {
+                return if i == 0 { MISSING } else { new };
+            }
+            // A value without a name is missing. The releases may have other texts for it.
+            let Some(name) = &values.names[values.of_code[i] as usize] else { return MISSING };
+            let by_name = known.get(name.as_str());
+            by_name.or_else(|| known.get(&value_key_in(text, decimal))).copied().unwrap_or(new)
+        };
+        let map: Vec<u32> = others.iter().enumerate().map(code).collect();
         let mut both = ValueSets {
             ours: sets(&first.values[ours]),
             theirs: sets(&second.values[theirs]),

@@ -27,7 +27,7 @@ pub(super) const CARD: Card = Card {
             being right.",
     limits: "The attack assumes that the adversary knows the record but not this number. \
              k-anonymity does not protect against it. A person with an exact number in the release \
-             has risk 1, as everybody has whose cell was not generalized.",
+             has risk 1, like everyone whose cell was not generalized.",
     subject: Subject::People,
     needs: &[],
     uses: &[],

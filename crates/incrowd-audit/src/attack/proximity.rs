@@ -8,7 +8,7 @@
 //! Where we differ: the paper bounds the neighbours of each value. A guess need not be a value, so
 //! we consider all intervals. The ends belong to the interval.
 
-use incrowd_core::number::{looks_numeric, parse_number};
+use incrowd_core::number::{is_quantity, parse_number};
 use incrowd_core::{Kind, Param, ParamKind, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
@@ -103,7 +103,7 @@ fn numbers(
     let numeric = |text: &str| match stated {
         Some(Kind::Numeric) => parse_number(text).is_some(),
         Some(_) => false,
-        None => looks_numeric(text),
+        None => is_quantity(text),
     };
     let present =
         |code: usize| totals[code] > 0 && !adversary.is_missing(code as u32, &texts[code]);

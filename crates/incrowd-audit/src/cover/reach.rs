@@ -3,7 +3,7 @@
 use incrowd_core::cell::parse_set;
 use incrowd_core::domain::{Numbers, ReadCell};
 use incrowd_core::hierarchy::mdr::Unit;
-use incrowd_core::number::{looks_like_date, looks_numeric, parse_date, parse_number};
+use incrowd_core::number::{is_exact, looks_like_date, looks_numeric, parse_date, parse_number};
 use incrowd_core::{
     ColumnSpec, Domain, Error, FoldedColumn, HierarchySpec, Kind, Labels, MISSING, Result, Taxonomy,
 };
@@ -67,7 +67,18 @@ impl DecodedColumn {
             .help("check that both columns have the same meaning, kind and hierarchy"));
         }
         let texts = std::iter::once(MISSING).chain(fitting.iter().copied());
-        let texts = texts.map(|code| table.texts[code as usize].clone()).collect();
+        let text = |code: u32| {
+            let text = &table.texts[code as usize];
+            // Two texts of one float are one number here.
+            match parse_number(text) {
+                Some(number) if kind == Kind::Numeric && !is_exact(text) => match spec.hierarchy {
+                    None => number.as_f64().to_string(),
+                    Some(_) => text.clone(),
+                },
+                _ => text.clone(),
+            }
+        };
+        let texts = texts.map(text).collect();
         let column = FoldedColumn { name: table.name.clone(), texts };
         // A hierarchy that is derived from values needs at least one value. Without values, only
         // `*` and the missing cell cover anything.
@@ -158,6 +169,7 @@ fn fitting(spec: &ColumnSpec, kind: Kind, table: &FoldedColumn) -> Result<Vec<u3
     };
     let fits = |text: &str| match (&taxonomy, &spec.hierarchy, kind) {
         (Some(taxonomy), ..) => taxonomy.code(text).is_some(),
+        (.., Kind::Numeric) if spec.is_too_long(text) => false,
         (_, Some(HierarchySpec::Mdr(_)), Kind::Numeric) => parse_number(text).is_some(),
         (_, Some(HierarchySpec::Mdr(_)), _) => {
             parse_number(text).is_none() && parse_date(text).is_some()

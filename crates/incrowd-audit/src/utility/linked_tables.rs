@@ -36,7 +36,8 @@ pub(super) fn joined(first: &Folded, second: &Folded) -> Result<(Folded, u64)> {
     })?;
     let columns = first.columns[..quasi].iter().chain([&second.columns[1]]);
     let columns: Vec<FoldedColumn> = columns.cloned().collect();
-    let mut joined = Folded { missing: vec![0; columns.len()], columns, ..Folded::default() };
+    let (missing, decimal) = (vec![0; columns.len()], second.decimal);
+    let mut joined = Folded { missing, columns, decimal, ..Folded::default() };
     for row in 0..first.rows() {
         let group = first.columns[quasi].texts[first.row(row)[quasi] as usize].as_str();
         let size = sizes.get(group).copied().unwrap_or(1);

@@ -43,6 +43,7 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
         original_size: args.original_size,
         counts_known: args.original.is_some(),
     };
+    incrowd::unauthenticated_by_attack(&request).iter().for_each(|text| mode.warn(text));
     let report =
         incrowd::attack(&judging, &request, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
     if let Some(target) = &details {
@@ -112,7 +113,8 @@ const SHOWN: usize = 5;
 
 fn print(report: &AttackReport, path: &str, all: bool) {
     outln!(
-        "table    {path}   {} records in {}",
+        "table    {}   {} records in {}",
+        one_line(path),
         thousands(report.records()),
         groups(report.groups())
     );
@@ -155,7 +157,8 @@ fn not_run(report: &AttackReport, all: bool) -> Vec<String> {
     let mut lines = Vec::new();
     for skipped in skipped {
         let column = skipped.column.as_ref().map(|c| format!(" of {c}")).unwrap_or_default();
-        lines.push(format!("not run  {}{column}: {}", skipped.attack, with_flags(&skipped.why)));
+        let line = format!("not run  {}{column}: {}", skipped.attack, with_flags(&skipped.why));
+        lines.push(one_line(&line));
     }
     lines
 }
@@ -241,7 +244,8 @@ fn section(attacked: &[&Attacked], all: bool) -> Vec<String> {
     let mut notes = Vec::new();
     for attacked in attacked {
         for note in &attacked.finding.notes {
-            notes.push(format!("note     {}: {}", title(&attacked.finding), with_flags(note)));
+            let note = one_line(&with_flags(note));
+            notes.push(format!("note     {}: {note}", title(&attacked.finding)));
         }
     }
     notes
@@ -249,7 +253,7 @@ fn section(attacked: &[&Attacked], all: bool) -> Vec<String> {
 
 fn title(finding: &Finding) -> String {
     match &finding.column {
-        Some(column) => format!("{} of {column}", finding.attack),
+        Some(column) => format!("{} of {}", finding.attack, one_line(column)),
         None => finding.attack.to_owned(),
     }
 }
@@ -335,5 +339,5 @@ fn print_private(report: &AttackReport, path: &str) {
             );
         }
     }
-    outln!("\ndetails  {path}   every released row with its risks");
+    outln!("\ndetails  {}   every released row with its risks", one_line(path));
 }

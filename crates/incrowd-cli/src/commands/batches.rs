@@ -12,12 +12,14 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &BatchesArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let file = args.keys.making(&[], mode)?;
     let tables: Vec<BatchTable> = args.tables.iter().map(BatchTable::from).collect();
+    let journals = incrowd::unauthenticated_by_batches(&tables, &args.dir);
+    journals.iter().for_each(|text| mode.warn(text));
     let report = incrowd::batches(&file.job, &tables, &args.dir, args.same_people, &Bar::new(mode));
     let report = report.map_err(|e| file.provenance.locate(e))?;
     if mode.json {
         mode.print_json(&report.to_json());
     } else {
-        print(&report, &args.dir.display().to_string());
+        print(&report, &one_line(&args.dir.display().to_string()));
     }
     let all = report.published() == report.batches.len() as u64;
     Ok(ExitCode::from(u8::from(!all)))
@@ -57,7 +59,7 @@ fn print(report: &BatchesReport, directory: &str) {
     }
     for batch in &report.batches {
         if let Err(error) = &batch.outcome {
-            outln!("refused  {}: {}", batch.name, one_line(error.message()));
+            outln!("refused  {}: {}", one_line(&batch.name), one_line(error.message()));
         }
     }
 }

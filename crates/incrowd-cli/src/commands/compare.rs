@@ -20,6 +20,8 @@ pub(crate) fn run(args: &CompareArgs, mode: OutputMode) -> Result<ExitCode, Fail
     let dir = sweep.dir.unwrap_or_else(|| PathBuf::from("comparison"));
     let request =
         CompareRequest { job: file.job.clone(), dir: dir.clone(), threads: sweep.threads };
+    let journals = incrowd::unauthenticated_beside([&dir.join("comparison.csv")]);
+    journals.iter().for_each(|text| mode.warn(text));
     RUNNING.store(true, Ordering::SeqCst);
     let stop = || crate::INTERRUPTED.load(Ordering::SeqCst);
     let compared = incrowd::compare(&request, &Bar::new(mode), &stop);
@@ -71,7 +73,7 @@ fn print(compared: &Comparison, dir: &std::path::Path) {
         outln!("\nno release ({} of {})", failed.len(), compared.results.len());
         for result in failed.iter().take(12) {
             let why = one_line(result.scores.as_ref().err().map_or("", String::as_str));
-            outln!("  {} {}: {why}", result.algorithm, result.models);
+            outln!("  {} {}: {why}", result.algorithm, one_line(&result.models));
         }
         if failed.len() > 12 {
             outln!("  and {} more, see comparison.csv", failed.len() - 12);
@@ -79,9 +81,12 @@ fn print(compared: &Comparison, dir: &std::path::Path) {
     }
     match compared.choice.and_then(|i| compared.results.get(i)) {
         Some(chosen) => {
-            outln!("\nchoice   {} with {}", chosen.algorithm, chosen.models);
+            outln!("\nchoice   {} with {}", chosen.algorithm, one_line(&chosen.models));
             for line in compared.why() {
-                outln!("         {}", super::explain::wrapped(&line).replace('\n', "\n         "));
+                outln!(
+                    "         {}",
+                    super::explain::wrapped(&one_line(&line)).replace('\n', "\n         ")
+                );
             }
         }
         None => outln!("\nno configuration gives a release"),
@@ -95,7 +100,7 @@ fn print(compared: &Comparison, dir: &std::path::Path) {
     }
     outln!(
         "results  {}   comparison.html, comparison.csv, comparison.json, results.jsonl",
-        dir.display()
+        one_line(&dir.display().to_string())
     );
 }
 

@@ -1,7 +1,7 @@
 //! `incrowd demo`: anonymizes and verifies a synthetic table.
 
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -28,7 +28,8 @@ pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure
             .help_near(&args.table, Table::ALL.iter().map(|t| t.name()))
     })?;
     let quasi = quasi(table);
-    make(args, table, &quasi, mode)?;
+    let settings = Settings { table, rows: args.rows, seed: args.seed, k: args.k };
+    make(&args.dir, settings, mode)?;
     let job_path = args.dir.join("job.toml");
     if args.data_only {
         if mode.json {
@@ -47,6 +48,7 @@ pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure
     }
     let unique = unique_people(&args.dir.join("people.csv"), &quasi)?;
     let file = incrowd::job::read(&job_path)?;
+    incrowd::unauthenticated_by_job(&file.job).iter().for_each(|text| mode.warn(text));
     let report =
         incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
     let release = args.dir.join("people.release.csv");
@@ -98,77 +100,170 @@ fn quasi(table: Table) -> Vec<&'static str> {
     }
 }
 
-/// Writes the table, the hierarchies and the job file.
-fn make(args: &DemoArgs, table: Table, quasi: &[&str], mode: OutputMode) -> Result<()> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |e: io::Error| Error::resources(format!("cannot write `{}`: {e}", path.display()))
-    };
-    if let Ok(entries) = fs::read_dir(&args.dir) {
-        let foreign = |e: io::Result<fs::DirEntry>| {
-            e.is_ok_and(|e| {
-                !FILES
-                    .iter()
-                    .any(|f| e.file_name().to_string_lossy().trim_start_matches('.').starts_with(f))
-            })
-        };
-        let entries: Vec<_> = entries.collect();
-        let job = incrowd::read_side_text(&args.dir.join("job.toml"), incrowd::MOST_BYTES);
-        let own = job.is_ok_and(|job| job.starts_with(FIRST_LINE));
-        if !entries.is_empty() && (!own || entries.into_iter().any(foreign)) {
-            return Err(Error::job(format!(
-                "`{}` contains files that the demo did not write",
-                args.dir.display()
-            ))
-            .help("choose another directory with --dir"));
-        }
+/// The settings of a demo. Equal settings give equal files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Settings {
+    table: Table,
+    rows: u64,
+    seed: u64,
+    k: i64,
+}
+
+impl Settings {
+    /// The second line of the job file. It identifies changed files in a later demo.
+    fn line(self) -> String {
+        let Settings { table, rows, seed, k } = self;
+        format!("# Made by: incrowd demo --table {table} --rows {rows} --seed {seed} -k {k}")
     }
-    let hierarchies = args.dir.join("hierarchies");
-    fs::create_dir_all(&hierarchies).map_err(failed(&hierarchies))?;
-    let mut job = String::from(FIRST_LINE);
-    job.push_str(
-        "\n[input]\npath = \"people.csv\"\nmissing = [\"\", \"?\"]\n\n\
-         [output]\npath = \"people.release.csv\"\n\n[columns]\n",
-    );
-    for column in table.columns() {
-        let entry = match column.role {
-            Role::Identifier => "{ role = \"identifier\" }".to_owned(),
-            Role::Sensitive => "{ role = \"sensitive\" }".to_owned(),
-            Role::Quasi if !quasi.contains(&column.name) => "{ role = \"drop\" }".to_owned(),
-            Role::Quasi => match hierarchy(table, column.name) {
-                Some(text) => {
-                    let file = hierarchies.join(format!("{}.csv", column.name));
-                    fs::write(incrowd::Target::decide(&file)?.path(), text)
-                        .map_err(failed(&file))?;
+
+    /// Reads the settings from a job file of the demo.
+    fn of_job(text: &str) -> Option<Settings> {
+        let mut lines = text.lines();
+        let line = lines.next().filter(|first| *first == FIRST_LINE).and(lines.next())?;
+        let after = |flag: &str| line.split(' ').skip_while(|word| *word != flag).nth(1);
+        Some(Settings {
+            table: after("--table")?.parse().ok()?,
+            rows: after("--rows")?.parse().ok()?,
+            seed: after("--seed")?.parse().ok()?,
+            k: after("-k")?.parse().ok()?,
+        })
+    }
+
+    fn job(self) -> String {
+        let mut job = format!(
+            "{FIRST_LINE}\n{}\n[input]\npath = \"people.csv\"\nmissing = [\"\", \"?\"]\n\n\
+             [output]\npath = \"people.release.csv\"\n\n[columns]\n",
+            self.line()
+        );
+        let quasi = quasi(self.table);
+        for column in self.table.columns() {
+            let entry = match column.role {
+                Role::Identifier => "{ role = \"identifier\" }".to_owned(),
+                Role::Sensitive => "{ role = \"sensitive\" }".to_owned(),
+                Role::Quasi if !quasi.contains(&column.name) => "{ role = \"drop\" }".to_owned(),
+                Role::Quasi if hierarchy(self.table, column.name).is_some() => {
                     format!(
                         "{{ role = \"quasi\", hierarchy = \"hierarchies/{}.csv\" }}",
                         column.name
                     )
                 }
-                None if column.name == "zip" => {
+                Role::Quasi if column.name == "zip" => {
                     "{ role = \"quasi\", hierarchy = { mask = {} } }".to_owned()
                 }
-                None => "{ role = \"quasi\", kind = \"numeric\" }".to_owned(),
-            },
-        };
-        job.push_str(&format!("{:<15} = {entry}\n", column.name));
+                Role::Quasi => "{ role = \"quasi\", kind = \"numeric\" }".to_owned(),
+            };
+            job.push_str(&format!("{:<15} = {entry}\n", column.name));
+        }
+        job.push_str(&format!(
+            "\n[[models]]\nname = \"k-anonymity\"\nk = {}\n\n[algorithm]\nname = \"auto\"\n",
+            self.k
+        ));
+        job
     }
-    job.push_str(&format!(
-        "\n[[models]]\nname = \"k-anonymity\"\nk = {}\n\n[algorithm]\nname = \"auto\"\n",
-        args.k
-    ));
-    let path = args.dir.join("job.toml");
-    // The job file is written first, so that the directory of an interrupted demo is recognized.
-    fs::write(incrowd::Target::decide(&path)?.path(), job).map_err(failed(&path))?;
-    let people = args.dir.join("people.csv");
+
+    /// The hierarchy files.
+    fn hierarchies(self, dir: &Path) -> Vec<(PathBuf, String)> {
+        let quasi = quasi(self.table);
+        let file = |name: &&str| {
+            let path = dir.join("hierarchies").join(format!("{name}.csv"));
+            Some((path, hierarchy(self.table, name)?))
+        };
+        quasi.iter().filter_map(file).collect()
+    }
+
+    fn write_people(self, out: &mut impl Write, bar: &dyn Progress) -> io::Result<()> {
+        Synth::new(self.table, self.rows, self.seed)
+            .write_csv_with(out, &mut |rows| bar.advance(rows))
+            .and_then(|()| out.flush())
+    }
+}
+
+/// Compares the written bytes with a file. The file may be shorter, because a demo may have been
+/// killed.
+struct Comparison<R>(R);
+
+impl<R: Read> Write for Comparison<R> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut found = Vec::with_capacity(bytes.len());
+        self.0.by_ref().take(bytes.len() as u64).read_to_end(&mut found)?;
+        if bytes.starts_with(&found) { Ok(bytes.len()) } else { Err(io::ErrorKind::Other.into()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let more = self.0.by_ref().take(1).read_to_end(&mut Vec::new())?;
+        if more == 0 { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
+    }
+}
+
+/// Refuses a directory with files that the demo did not write, or that were changed since.
+fn check_directory(dir: &Path, next: Settings) -> Result<()> {
+    let help = "choose another directory with --dir";
+    let Ok(entries) = fs::read_dir(dir) else { return Ok(()) };
+    let foreign = |e: io::Result<fs::DirEntry>| {
+        e.is_ok_and(|e| {
+            let name = e.file_name().to_string_lossy().into_owned();
+            !FILES.iter().any(|known| name.trim_start_matches('.').starts_with(known))
+        })
+    };
+    let entries: Vec<_> = entries.collect();
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let job = dir.join("job.toml");
+    let text = incrowd::read_side_text(&job, incrowd::MOST_BYTES).unwrap_or_default();
+    let known = Settings::of_job(&text);
+    let Some(made) = known.filter(|_| !entries.into_iter().any(foreign)) else {
+        return Err(Error::job(format!(
+            "`{}` contains files that the demo did not write",
+            dir.display()
+        ))
+        .help(help));
+    };
+    let is_hierarchy = |path: &Path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let text = incrowd::read_side_text(path, incrowd::MOST_BYTES).unwrap_or_default();
+        Table::ALL.iter().any(|table| hierarchy(*table, &name).is_some_and(|own| own == text))
+    };
+    let people = dir.join("people.csv");
+    let is_table = |file: fs::File| {
+        made.write_people(&mut Comparison(BufReader::new(file)), &incrowd::Silent).is_ok()
+    };
+    let mut changed = Vec::new();
+    changed.extend((text != made.job()).then_some(job));
+    let is_other = people.is_file() && fs::File::open(&people).is_ok_and(|file| !is_table(file));
+    changed.extend(is_other.then_some(people));
+    let files = next.hierarchies(dir).into_iter().map(|(path, _)| path);
+    changed.extend(files.filter(|path| path.exists() && !is_hierarchy(path)));
+    match changed.first() {
+        None => Ok(()),
+        Some(path) => {
+            let message = format!("`{}` was changed after the demo wrote it", path.display());
+            Err(Error::job(message).help(help))
+        }
+    }
+}
+
+/// Writes the table, the hierarchies and the job file.
+fn make(dir: &Path, settings: Settings, mode: OutputMode) -> Result<()> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |e: io::Error| Error::resources(format!("cannot write `{}`: {e}", path.display()))
+    };
+    check_directory(dir, settings)?;
+    let hierarchies = dir.join("hierarchies");
+    fs::create_dir_all(&hierarchies).map_err(failed(&hierarchies))?;
+    // The table is emptied first, and the job file is written before the others, so that a later
+    // demo recognizes the files of a killed one.
+    let people = dir.join("people.csv");
     let target = incrowd::Target::decide(&people)?;
     let mut out = BufWriter::new(fs::File::create(target.path()).map_err(failed(&people))?);
+    let job = (dir.join("job.toml"), settings.job());
+    for (path, text) in std::iter::once(job).chain(settings.hierarchies(dir)) {
+        fs::write(incrowd::Target::decide(&path)?.path(), text).map_err(failed(&path))?;
+    }
     let bar = Bar::new(mode);
-    bar.step("making", Some(args.rows));
-    Synth::new(table, args.rows, args.seed)
-        .write_csv_with(&mut out, &mut |rows| bar.advance(rows))
-        .and_then(|()| out.flush())
-        .map_err(failed(&people))
+    bar.step("making", Some(settings.rows));
+    settings.write_people(&mut out, &bar).map_err(failed(&people))
 }
 
 /// Returns the number of records that are unique on the quasi-identifiers.

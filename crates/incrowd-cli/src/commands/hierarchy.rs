@@ -16,6 +16,13 @@ use crate::print::{OutputMode, one_line, outln, print_file, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &HierarchyArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
+    let table = match &args.command {
+        HierarchyCommand::Build { table, .. } => Some(table),
+        HierarchyCommand::Lint { table, .. } | HierarchyCommand::Show { table, .. } => {
+            table.as_ref()
+        }
+    };
+    incrowd::unauthenticated_beside(table).iter().for_each(|text| mode.warn(text));
     match &args.command {
         HierarchyCommand::Build { table, column, kind, output, replace } => {
             build((table, column), kind, output.as_deref(), *replace, mode)
@@ -65,7 +72,8 @@ fn build(
         mode.print_json(&tree_json(&taxonomy, taxonomy.root()));
     } else if let Some(path) = output {
         let (leaves, levels) = (thousands(u64::from(taxonomy.leaves())), taxonomy.height() + 1);
-        outln!("wrote    {}   {leaves} values, {levels} levels", path.display());
+        let path = one_line(&path.display().to_string());
+        outln!("wrote    {path}   {leaves} values, {levels} levels");
     } else {
         print_file(&arx::write(&taxonomy));
     }
@@ -136,7 +144,8 @@ fn lint_file(file: &Path, against: Option<(&Path, &str)>, mode: OutputMode) -> R
     } else {
         for finding in &findings {
             let severity = if finding.severity == Severity::Error { "error" } else { "warning" };
-            outln!("{severity}: {}, {finding}", file.display());
+            let finding = format!("{}, {finding}", file.display());
+            outln!("{severity}: {}", one_line(&finding));
         }
         let warnings = findings.len() - errors;
         let s = |n: usize| if n == 1 { "" } else { "s" };
@@ -153,7 +162,7 @@ fn show(taxonomy: &Taxonomy, depth: usize, most: usize, mode: OutputMode) -> Exi
     }
     outln!(
         "{}   {} values, {} levels",
-        taxonomy.label(taxonomy.root()),
+        one_line(taxonomy.label(taxonomy.root())),
         taxonomy.leaves(),
         taxonomy.height() + 1
     );

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::args::InitArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, list, outln};
+use crate::print::{OutputMode, list, one_line, outln};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
         }));
         return Ok(ExitCode::SUCCESS);
     }
-    outln!("{:<11} {file}", "job");
+    outln!("{:<11} {}", "job", one_line(&file));
     for (role, names) in columns {
         outln!("{role:<11} {}", list(&names));
     }

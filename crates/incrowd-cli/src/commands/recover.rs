@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::args::RecoverArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, outln, thousands};
+use crate::print::{OutputMode, one_line, outln, thousands};
 
 pub(crate) fn run(args: &RecoverArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let mut answers = Vec::new();
@@ -44,10 +44,14 @@ pub(crate) fn run(args: &RecoverArgs, mode: OutputMode) -> Result<ExitCode, Fail
     }
 }
 
-/// Returns the path itself if it is a directory, otherwise the directory of the file.
+/// Returns the path itself if it is a directory, otherwise the directory of the file. A publication
+/// through a symbolic link takes place where the link leads, also if there is no file yet.
 fn directory(path: &Path) -> Result<PathBuf, Failure> {
     match path.metadata() {
         Ok(known) if known.is_dir() => Ok(path.to_owned()),
+        Ok(_) | Err(_) if path.is_symlink() => {
+            Ok(incrowd::directory_of(incrowd::Target::decide(path)?.path()))
+        }
         Ok(_) => Ok(incrowd::directory_of(path)),
         Err(e) => Err(Error::input(format!("`{}` cannot be read: {e}", path.display()))
             .help("name a directory, or a release in it")
@@ -63,7 +67,7 @@ fn print(place: &Path, recovery: &Recovery) {
         (*removed, "removed", "staged files of runs that ended early"),
         (unauthenticated.len() as u64, "ignored", "journals of other users"),
     ];
-    let place = place.display();
+    let place = one_line(&place.display().to_string());
     let mut nothing = true;
     for (count, word, means) in counts.into_iter().filter(|(count, ..)| *count > 0) {
         outln!("{word:<10} {}   {means}   ({place})", thousands(count));

@@ -9,7 +9,7 @@ use incrowd::{Ask, Audience, Decision, Error};
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
-use crate::print::{OutputMode, outln};
+use crate::print::{OutputMode, one_line, outln};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
@@ -54,11 +54,12 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
     } else {
         outln!(
             "release  {}   {}",
-            crate::flags::release_of(&judging),
+            one_line(&crate::flags::release_of(&judging)),
             match pages.decision {
                 Decision::Holds => "all guarantees hold",
                 Decision::Undecided => "UNDECIDED whether all guarantees hold",
-                Decision::Fails => "a guarantee FAILS",
+                Decision::Fails if pages.guarantees == Decision::Fails => "a guarantee FAILS",
+                Decision::Fails => "a check FAILS",
             }
         );
         print(Some(&output), owner.map(|(path, _)| path.as_path()));
@@ -69,9 +70,9 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
 /// Prints the paths of the pages and who may see them.
 pub(crate) fn print(public: Option<&Path>, owner: Option<&Path>) {
     if let Some(path) = public {
-        outln!("report   {}   may be published", path.display());
+        outln!("report   {}   may be published", one_line(&path.display().to_string()));
     }
     if let Some(path) = owner {
-        outln!("owner    {}   for the data owner only", path.display());
+        outln!("owner    {}   for the data owner only", one_line(&path.display().to_string()));
     }
 }

@@ -44,7 +44,7 @@ fn print_rules(checked: &Checked) {
     if let Some(verification) = &checked.on_values {
         for judgement in &verification.judgements {
             let (title, what, have) =
-                (&judgement.title, judgement.measures, number(judgement.have));
+                (one_line(&judgement.title), judgement.measures, number(judgement.have));
             let verdict = match judgement.decision() {
                 Decision::Holds => "holds",
                 Decision::Undecided => "UNKNOWN",
@@ -59,7 +59,7 @@ fn print_rules(checked: &Checked) {
     let found = checked.from_original.as_ref();
     let failures = || checked.failures.iter().chain(found.iter().flat_map(|found| &found.failures));
     for failure in failures() {
-        outln!("rule     {}   FAILS   {}", failure.rule, failure.message);
+        outln!("rule     {}   FAILS   {}", failure.rule, one_line(&failure.message));
     }
     if let (Some(rules), None) = (checked.rules, failures().next()) {
         let with = found
@@ -105,12 +105,14 @@ pub(crate) fn print(checked: &Checked, path: &str) {
     }
     let verification = &checked.verification;
     outln!(
-        "table    {path}   {} records in {}",
+        "table    {}   {} records in {}",
+        one_line(path),
         thousands(verification.records),
         groups(verification.groups)
     );
     for judgement in &verification.judgements {
-        let (title, what, have) = (&judgement.title, judgement.measures, number(judgement.have));
+        let (title, what, have) =
+            (one_line(&judgement.title), judgement.measures, number(judgement.have));
         match judgement.decision() {
             Decision::Holds => outln!("verify   {title}   holds   {what} {have}"),
             Decision::Undecided if matches!(checked.persons, ReleasePersons::Unknown(_)) => outln!(

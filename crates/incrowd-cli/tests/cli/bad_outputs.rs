@@ -77,7 +77,7 @@ fn an_unknown_extension_gives_the_known_ones() {
 #[test]
 fn a_release_needs_an_output() {
     let test = TestDir::with_old_release();
-    refuses(&test, "", &["does not say where the release goes", "`[output] path` (-o)"]);
+    refuses(&test, "", &["the job has no `[output] path` (-o)"]);
     refuses(&test, "--order sorted", &["[output] needs `path`", "from: --order", "(-o)"]);
 }
 

@@ -44,7 +44,7 @@ fn dropped_records_do_not_count_for_k() {
 
 #[test]
 fn a_release_without_a_model_is_refused() {
-    refuses("--quasi age,zip", 2, &["promises nothing", "(-k, --model)"]);
+    refuses("--quasi age,zip", 2, &["has no privacy model", "(-k, --model)"]);
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn install_from_debian() -> Option<PathBuf> {
 /// Returns a browser, or why there is none.
 pub(crate) fn chromium() -> Result<PathBuf, &'static str> {
     installed_browser().or_else(install_from_debian).ok_or(
-        "no Chromium; set CHROMIUM to one, or INCROWD_TEST_INSTALL=1 to have Debian's package install_from_debian (as root)",
+        "no Chromium; set CHROMIUM to one, or INCROWD_TEST_INSTALL=1 to install Debian's package (as root)",
     )
 }
 

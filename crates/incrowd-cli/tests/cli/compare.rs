@@ -191,3 +191,21 @@ fn an_interrupted_sweep_keeps_its_results() {
         format!("compare job.toml --algorithms mondrian --k {} -o c --threads 1", few.join(","));
     test.succeeds(&again).prints(&["2 of 2 results are from an earlier run"]);
 }
+
+#[test]
+fn files_that_a_comparison_did_not_write_are_unchanged() {
+    let files = ["comparison.csv", "comparison.json", "comparison.html", "results.jsonl"];
+    for name in files {
+        let test = TestDir::with_people();
+        test.write(&format!("c/{name}"), "mine\n");
+        test.refuses(SWEEP).exits(2).reports(&[
+            &format!("`c/{name}` exists and was not made by incrowd"),
+            "name another directory",
+        ]);
+    }
+    // Files of an earlier comparison are replaced, and so is an empty file.
+    let test = TestDir::with_people();
+    files.iter().for_each(|name| test.write(&format!("c/{name}"), ""));
+    test.succeeds(SWEEP);
+    test.succeeds(SWEEP).prints(&["8 of 8 results are from an earlier run"]);
+}

@@ -137,3 +137,28 @@ fn k_below_one_is_refused_before_anything_is_written() {
     }
     assert_eq!(test.names(), [""; 0]);
 }
+
+#[test]
+fn files_that_were_changed_after_the_demo_are_unchanged() {
+    for data_only in ["", "--data-only"] {
+        let test = TestDir::new();
+        let made = format!("demo --rows 200 -k 3 --dir d {data_only}");
+        let again = format!("demo --rows 300 -k 4 --seed 2 --dir d {data_only}");
+        for name in ["people.csv", "job.toml", "hierarchies/sex.csv"] {
+            let name = format!("d/{name}");
+            test.succeeds(&made);
+            let before = test.text(&name);
+            for changed in [format!("{before}more\n"), before.replacen('a', "b", 1), "x".to_owned()]
+            {
+                test.write(&name, &changed);
+                test.refuses(&again).exits(2).reports(&["--dir"]);
+                assert_eq!(test.text(&name), changed);
+            }
+            test.write(&name, &before);
+        }
+        // A killed demo leaves a part of the table.
+        let people = test.text("d/people.csv");
+        test.write("d/people.csv", &people[..people.len() / 2]);
+        test.succeeds(&again);
+    }
+}

@@ -128,7 +128,7 @@ fn invalid_requests_are_refused_without_showing_a_cell() {
         .reports(&["the external table", "`age`"]);
     test.refuses(&MAKE.replace("patients.csv", "double.csv"))
         .exits(2)
-        .reports(&["whom another record names too"]);
+        .reports(&["an identifier of another record in"]);
     test.refuses(&format!("{MAKE} --order shuffled")).exits(2).reports(&["always sorted"]);
     test.refuses(&MAKE.replace(" --id ssn", "")).exits(2).reports(&["[external] needs `id`"]);
     test.refuses(&format!("{} --trim greedy", MAKE.replace(" --external voters.csv --id ssn", "")))

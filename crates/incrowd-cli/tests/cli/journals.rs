@@ -7,32 +7,51 @@ use std::process::Command;
 
 use incrowd_testing::{skip, skipped};
 
-use crate::test_dir::{Outcome, TestDir};
+use crate::test_dir::{Outcome, PEOPLE, TestDir};
 
 const RELEASE: &str = "anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o out.csv";
 const AGAIN: &str = "anonymize people.csv --quasi age,zip --sensitive disease -k 3 -o out.csv";
 const JOURNAL: &str = ".out.csv.0123456789abcdef.incrowd-journal";
 
-/// Commands that only read.
-const READING: [&str; 6] = [
+/// Commands that only read. All of them read the release.
+const READING: [&str; 8] = [
     "verify out.csv",
     "attack out.csv",
     "measure people.csv out.csv",
     "report out.csv -o pages/page.html",
     "profile out.csv",
+    "profile out*.csv",
     "verify out.csv --original people.csv",
+    "hierarchy build out.csv disease --kind mask",
+];
+/// Commands that only read a file in the directory.
+const READING_ONE: [&str; 6] = [
+    "attack away/out.csv --second out.csv",
+    "attack away/out.csv --external people.csv",
+    "measure people.csv away/out.csv",
+    "compare people.csv --quasi age,zip --algorithms mondrian --k 2 -o pages",
+    "hierarchy lint away/zip.csv --table people.csv --column zip",
+    "hierarchy show mask --table people.csv --column zip",
 ];
 /// Commands that write into the directory.
-const WRITING: [&str; 4] = [
+const WRITING: [&str; 6] = [
     "init people.csv -o job.toml --force",
     AGAIN,
     "anonymize people.csv --quasi age,zip -k 1000 -o out.csv",
+    "batches away/people.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=2,on=disease,seed=1 --dir .",
+    "batches people.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=2,on=disease,seed=1 --dir away/new",
     "recover",
 ];
 
-/// A directory with a release, a directory for pages, and a file that must not change.
+/// A directory with a release, a directory for pages, another one with a release, and a file that
+/// must not change.
 fn setup() -> TestDir {
     let test = TestDir::with_people();
+    test.write("away/people.csv", PEOPLE);
+    test.succeeds(
+        "anonymize away/people.csv --quasi age,zip --sensitive disease -k 2 -o away/out.csv",
+    );
+    test.succeeds("hierarchy build people.csv zip --kind mask -o away/zip.csv");
     test.succeeds(RELEASE);
     test.write("pages/about.txt", "pages");
     test.write("home/.bashrc", "export A=1\n");
@@ -105,36 +124,59 @@ fn warns(done: &Outcome, what: &str, args: &str) {
     assert!(message.contains("not executed"), "{what}: {args}\n{done}");
 }
 
+/// Authentic journals of an interrupted publication that is over: as they were, edited and
+/// truncated. A journal that is written again is another file, so it is a replay.
+fn replayed(test: &TestDir) -> Vec<(String, String)> {
+    let name = interrupted(test);
+    let journal = test.text(&name);
+    test.succeeds("recover");
+    test.succeeds(RELEASE);
+    let home = test.path().join("home/.bashrc").display().to_string();
+    vec![
+        ("a replayed journal".to_owned(), journal.clone()),
+        ("an edited journal".to_owned(), journal.replace(" out.csv ", &format!(" {home} "))),
+        ("a journal with a mark".to_owned(), format!("{journal}\nundo {}\n", "0".repeat(64))),
+        ("half a journal".to_owned(), journal[..journal.len() / 2].to_owned()),
+    ]
+}
+
+/// Runs every command beside a journal that is not authentic. Checks that it is reported, and that
+/// it is neither executed nor removed.
+fn every_command(test: &TestDir, what: &str, journal: &str, run: &dyn Fn(&str) -> Outcome) {
+    for args in READING.iter().chain(&READING_ONE).chain(&WRITING) {
+        test.write(JOURNAL, journal);
+        let before = test.files();
+        // `--quiet` does not hide the warning.
+        let done = run(&format!("{args} --quiet"));
+        let after = test.files();
+        assert!([0, 1, 2].contains(&done.code), "{what}: {args}\n{done}");
+        // The command itself must work, so that it reads the directory.
+        let refuses = ["-k 1000", "recover"].iter().any(|part| args.contains(part));
+        assert!(done.code == 0 || refuses, "{what}: {args}\n{done}");
+        for name in [JOURNAL, "home/.bashrc", "packed.txt", "people.csv", "away/out.csv"] {
+            assert!(after.get(name) == before.get(name), "{what}: {args} changed {name}\n{done}");
+        }
+        warns(&done, what, args);
+        if !WRITING.contains(args) {
+            let own = |name: &&String| !name.starts_with("pages/");
+            assert_eq!(
+                after.keys().filter(own).collect::<Vec<_>>(),
+                before.keys().filter(own).collect::<Vec<_>>(),
+                "{what}: {args}"
+            );
+            assert_eq!(after["out.csv"], before["out.csv"], "{what}: {args}");
+        }
+    }
+    warns(&run("recover").exits(2), what, "recover");
+}
+
 #[test]
 fn a_forged_journal_is_reported_and_neither_executed_nor_removed() {
     let test = setup();
-    for (what, journal) in forged(&test) {
-        for args in READING.iter().chain(&WRITING) {
-            test.write(JOURNAL, &journal);
-            let before = test.files();
-            // `--quiet` does not hide the warning.
-            let done = test.run(&format!("{args} --quiet"));
-            let after = test.files();
-            assert!([0, 1, 2].contains(&done.code), "{what}: {args}\n{done}");
-            for name in [JOURNAL, "home/.bashrc", "packed.txt", "people.csv"] {
-                assert!(
-                    after.get(name) == before.get(name),
-                    "{what}: {args} changed {name}\n{done}"
-                );
-            }
-            warns(&done, &what, args);
-            if READING.contains(args) {
-                let changed = |name: &&String| *name != "pages/page.html";
-                assert_eq!(
-                    after.keys().filter(changed).collect::<Vec<_>>(),
-                    before.keys().filter(changed).collect::<Vec<_>>(),
-                    "{what}: {args}"
-                );
-                assert_eq!(after["out.csv"], before["out.csv"], "{what}: {args}");
-            }
-        }
-        let done = test.run("recover").exits(2);
-        warns(&done, &what, "recover");
+    let mut journals = replayed(&test);
+    journals.extend(forged(&test));
+    for (what, journal) in journals {
+        every_command(&test, &what, &journal, &|args| test.run(args));
     }
 }
 
@@ -223,11 +265,19 @@ fn reading_commands_report_an_interrupted_publication_and_change_nothing() {
     let test = setup();
     let journal = interrupted(&test);
     let before = test.files();
-    let inputs = ["init out.csv -o new.toml", "anonymize out.csv --quasi age -k 2 -o new.csv"];
+    let inputs = [
+        "init out.csv -o new.toml",
+        "anonymize out.csv --quasi age -k 2 -o new.csv",
+        "attack away/out.csv --second out.csv",
+        "hierarchy show mask --table out.csv --column zip",
+        "compare out.csv --quasi age,zip --algorithms mondrian --k 2 -o pages",
+    ];
     for args in READING.iter().chain(&inputs) {
-        test.run(args)
-            .exits(2)
-            .reports(&["the publication of `out.csv` was interrupted", "incrowd recover"]);
+        let message = match args.contains('*') {
+            true => "a publication in `.` was interrupted",
+            false => "the publication of `out.csv` was interrupted",
+        };
+        test.run(args).exits(2).reports(&[message, "incrowd recover"]);
         assert!(test.files() == before, "{args}: {:?}", test.names());
     }
     assert!(test.names().contains(&journal));
@@ -235,6 +285,70 @@ fn reading_commands_report_an_interrupted_publication_and_change_nothing() {
     test.succeeds("verify out.csv").prints(&["k-anonymity(k=3)   holds", "digest   matches"]);
     test.succeeds("recover").prints(&["nothing to recover"]);
     assert!(test.names().iter().all(|name| !name.contains(".incrowd-")), "{:?}", test.names());
+}
+
+/// The journal is in the directory of the linked file, and it names that file.
+#[test]
+fn an_interrupted_publication_through_links_is_recognized() {
+    let test = TestDir::with_people();
+    std::fs::create_dir(test.path().join("rel")).unwrap();
+    std::os::unix::fs::symlink("rel/real.csv", test.path().join("out.csv")).unwrap();
+    std::os::unix::fs::symlink("rel/real.json", test.path().join("out.release.json")).unwrap();
+    std::os::unix::fs::symlink("../out.csv", test.path().join("rel/again.csv")).unwrap();
+    test.succeeds(RELEASE);
+    let journal = interrupted(&test);
+    assert!(journal.starts_with("rel/.real.csv."), "{journal}");
+    let before = test.files();
+    for (args, what) in [
+        ("verify out.csv", "the publication of `out.csv` was interrupted"),
+        ("verify rel/real.csv", "the publication of `rel/real.csv` was interrupted"),
+        ("verify rel/again.csv", "the publication of `rel/again.csv` was interrupted"),
+        ("verify rel/real.csv --manifest out.release.json", "was interrupted"),
+        ("profile rel/r*.csv", "a publication in `rel` was interrupted"),
+        ("profile o?t.csv", "was interrupted"),
+        ("profile *l/real.csv", "a publication in `rel` was interrupted"),
+    ] {
+        test.run(args).exits(2).reports(&[what, "incrowd recover"]);
+        assert!(test.files() == before, "{args}: {:?}", test.names());
+    }
+    std::fs::remove_file(test.path().join("rel/again.csv")).unwrap();
+    test.run("profile rel").exits(2).reports(&["a publication in `rel` was interrupted"]);
+    // A pattern of other files, and other files in the directory, are not concerned.
+    test.write("rel/other.csv", PEOPLE);
+    test.succeeds("profile rel/o*.csv");
+    test.succeeds("profile rel/other.csv");
+    test.succeeds("recover out.csv").prints(&["completed", "the new release is published"]);
+    test.succeeds("verify out.csv").prints(&["k-anonymity(k=3)   holds", "digest   matches"]);
+    test.succeeds("profile rel/real.csv");
+}
+
+/// The first publication creates the files, and only the links are there when it is interrupted.
+#[test]
+fn a_first_publication_through_links_is_recovered() {
+    let test = TestDir::with_people();
+    std::fs::create_dir(test.path().join("rel")).unwrap();
+    std::os::unix::fs::symlink("rel/real.csv", test.path().join("out.csv")).unwrap();
+    std::os::unix::fs::symlink("rel/real.json", test.path().join("out.release.json")).unwrap();
+    let is_journal = |name: &String| name.ends_with(".incrowd-journal");
+    let there = |test: &TestDir, name: &str| test.path().join(name).exists();
+    let journal = || test.names().into_iter().find(is_journal);
+    let found = (1..200).any(|at| {
+        test.run_with(RELEASE, &[("INCROWD_FAULT", &format!("kill:{at}"))]).exits(137);
+        let text = journal().map(|name| (test.text(&name), name));
+        // A journal that was not written completely means nothing.
+        let whole = text.as_ref().is_some_and(|(text, _)| text.contains("\ncode "));
+        text.filter(|_| !whole)
+            .into_iter()
+            .for_each(|(_, name)| std::fs::remove_file(test.path().join(name)).unwrap());
+        whole
+    });
+    assert!(found && !there(&test, "rel/real.csv"), "{:?}", test.names());
+    for args in ["profile rel", "profile rel/*.csv"] {
+        test.run(args).exits(2).reports(&["a publication in `rel` was interrupted"]);
+    }
+    test.succeeds("recover out.csv");
+    assert!(journal().is_none(), "{:?}", test.names());
+    assert!(there(&test, "rel/real.csv") == there(&test, "rel/real.json"), "{:?}", test.names());
 }
 
 #[test]
@@ -579,4 +693,15 @@ fn journals_of_other_users_are_not_executed() {
     // Root does not execute journals of the other user either.
     test.run("recover").exits(0).prints(&["nothing to recover"]);
     assert_eq!(test.bytes(&name), journal);
+    std::fs::remove_file(test.path().join(&name)).unwrap();
+    test.succeeds("recover");
+    // Every command, on journals that the other user has unpacked.
+    test.succeeds(&format!("{RELEASE} --replace"));
+    let mut journals = replayed(&test);
+    journals.extend(forged(&test).into_iter().step_by(3));
+    for (what, forged) in journals {
+        test.write(JOURNAL, "");
+        open_to_others(&test);
+        every_command(&test, &what, &forged, &run);
+    }
 }

@@ -5,7 +5,8 @@ use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use arrow_array::{Int64Array, RecordBatch, StringArray};
+use arrow_array::{Int8Array, Int64Array, ListArray, RecordBatch, StringArray};
+use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -186,6 +187,64 @@ fn dictionaries_and_runs_of_parquet_do_not_fill_the_memory() {
     // One dictionary below the limit is read; twelve together are too large.
     watched(&test, "profile dictionary.parquet").exits(0);
     watched(&test, "profile dictionaries.parquet").exits(2).reports(&["unpack to much more"]);
+}
+
+/// Writes columns of texts with long common prefixes, which a page stores once.
+fn common_prefixes(test: &TestDir, name: &str, columns: usize) {
+    let fields: Vec<Field> =
+        (0..columns).map(|i| Field::new(format!("c{i}"), DataType::Utf8, false)).collect();
+    let schema = Arc::new(Schema::new(fields));
+    let prefix = "x".repeat(100_000);
+    let texts = StringArray::from_iter_values((0..14_000).map(|i| format!("{prefix}{}", i % 9)));
+    let texts: arrow_array::ArrayRef = Arc::new(texts);
+    let batch = RecordBatch::try_new(schema.clone(), vec![texts; columns]).unwrap();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_dictionary_enabled(false)
+        .set_encoding(Encoding::DELTA_BYTE_ARRAY)
+        .set_data_page_size_limit(1 << 30)
+        .set_statistics_enabled(parquet::file::properties::EnabledStatistics::None)
+        .build();
+    let file = std::fs::File::create(test.path().join(name)).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, schema, Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    small(test, name);
+}
+
+/// Writes 2,000 lists of 50,000 equal items.
+fn equal_items(test: &TestDir, name: &str) {
+    let (lists, items) = (2_000, 50_000);
+    let field = Arc::new(Field::new_list_field(DataType::Int8, false));
+    let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(items, lists));
+    let items = Int8Array::from_value(7, items * lists);
+    let lists = ListArray::new(field.clone(), offsets, Arc::new(items), None);
+    let schema = Schema::new(vec![Field::new("c0", DataType::List(field), false)]);
+    let batch = RecordBatch::try_new(Arc::new(schema), vec![Arc::new(lists)]).unwrap();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_statistics_enabled(parquet::file::properties::EnabledStatistics::None)
+        .build();
+    let file = std::fs::File::create(test.path().join(name)).unwrap();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    small(test, name);
+}
+
+#[test]
+fn common_prefixes_and_lists_of_parquet_do_not_fill_the_memory() {
+    let test = TestDir::with_people();
+    common_prefixes(&test, "prefixes.parquet", 3);
+    equal_items(&test, "lists.parquet");
+    for args in commands("prefixes.parquet", "c0") {
+        watched(&test, &args);
+    }
+    watched(&test, "profile prefixes.parquet").exits(0);
+    for args in commands("lists.parquet", "c0") {
+        watched(&test, &args).exits(2).reports(&["its lists hold much more"]);
+    }
 }
 
 #[test]

@@ -65,6 +65,15 @@ fn special_files_are_refused_as_small_files() {
     test.refuses(&format!("verify {} --quasi age,zip -k 2", beside.display()))
         .exits(2)
         .reports(&["nothing writes to"]);
+    // A table beside the manifest of another one.
+    let table = elsewhere.path().join("u.csv");
+    std::fs::write(elsewhere.path().join("u.release.json"), test.bytes("old.release.json"))
+        .unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &table).unwrap();
+    test.refuses(&format!("verify {}", table.display())).exits(2).reports(&["is not a file"]);
+    std::fs::remove_file(&table).unwrap();
+    assert!(Command::new("mkfifo").arg(&table).status().unwrap().success());
+    test.refuses(&format!("verify {}", table.display())).exits(2).reports(&["is not a file"]);
 }
 
 #[test]

@@ -242,3 +242,97 @@ fn a_dry_run_needs_no_output() {
         .prints(&["dry run"]);
     assert_eq!(test.names(), ["people.csv"]);
 }
+
+#[test]
+fn codes_in_a_table_with_decimal_commas_are_counted_by_their_numbers() {
+    let test = TestDir::new();
+    test.write("t.csv", "zip;income;code\nA;1,5;1\nA;2,5;1,0\nA;3,5;X2\n");
+    let asked = "anonymize t.csv --quasi zip --sensitive code --model l-diversity";
+    test.refuses(&format!("{asked}:l=3,kind=distinct -o out.csv")).exits(1).reports(&["2"]);
+    test.succeeds(&format!("{asked}:l=2,kind=distinct -o out.csv"))
+        .reports(&["in column `code` 1 value is written in more than one way"]);
+    let verified = test.succeeds("verify out.csv --json").json();
+    assert_eq!(verified["models"][0]["measured"]["have"], 2.0, "{verified}");
+    let answer = test.succeeds("attack out.csv --only homogeneity --json").json();
+    let worst = answer["attacks"][0]["worst"].as_f64().unwrap();
+    assert!((worst - 2.0 / 3.0).abs() < 1e-9, "{answer}");
+    // Two tables, and a step that suppresses values.
+    let two = "anonymize t.csv --quasi zip --sensitive code --algorithm anatomy --set l=3";
+    test.refuses(&format!("{two} -o two.csv")).exits(1);
+}
+
+#[test]
+fn negative_numbers_with_decimal_commas_are_no_formulas() {
+    let test = TestDir::new();
+    test.write("t.csv", "x;d\n-1,5;a\n-1,5;-2,0\n2,5;a\n2,5;=1+1\n");
+    test.succeeds(
+        "anonymize t.csv --quasi x --sensitive d -k 2 --algorithm mondrian --csv-safe -o out.csv",
+    );
+    assert_eq!(test.records("out.csv"), ["-1,5;-2,0", "-1,5;a", "2,5;'=1+1", "2,5;a"]);
+    test.succeeds("verify out.csv --original t.csv").prints(&["k-anonymity(k=2)   holds"]);
+}
+
+#[test]
+fn sensitive_numbers_of_many_digits_are_guessed_too() {
+    let test = TestDir::new();
+    test.write("t.csv", "zip,x\nA,48.12345678901234567\nA,48.2\nA,48.3\n");
+    test.succeeds("anonymize t.csv --quasi zip --sensitive x -k 3 -o out.csv");
+    let answer = test.succeeds("attack out.csv --only proximity --json").json();
+    assert_eq!(answer["not_run"], serde_json::json!([]));
+    assert_eq!(answer["attacks"][0]["attack"], "proximity", "{answer}");
+}
+
+#[test]
+fn a_number_of_many_digits_in_another_table_is_outside_every_range() {
+    let test = TestDir::new();
+    test.write("s.csv", "x\n1\n1\n2\n2\n");
+    test.write("p.csv", "x\n1\n1\n2\n2\n12345678901234567890\n2.00000000000000000001\n");
+    test.succeeds(
+        "anonymize s.csv --quasi x --population p.csv --model k-map:k=2 --algorithm mondrian -o o.csv",
+    );
+    let have = |more: &str| {
+        let asked = format!("verify o.csv --population p.csv --model k-map:k=2 {more} --json");
+        test.succeeds(&asked).json()["models"][0]["measured"]["have"].as_f64().unwrap()
+    };
+    assert_eq!((have(""), have("--hierarchy x=mdr")), (2.0, 2.0));
+    test.succeeds("attack o.csv --population p.csv");
+    test.succeeds("attack o.csv --external p.csv");
+    // Numbers beyond a bound.
+    let top = "anonymize s.csv --quasi x --population p.csv --model k-map:k=2 --top x=2 -o t.csv";
+    test.succeeds(top);
+    test.succeeds("verify t.csv --population p.csv");
+}
+
+#[test]
+fn floats_with_17_digits_are_numbers() {
+    let test = TestDir::new();
+    let table = |texts: [&str; 4]| format!("x\n{}\n", texts.join("\n"));
+    let floats = ["0.10000000000000001", "0.20000000000000001", "0.5", "0.69999999999999996"];
+    test.write("t.csv", table(floats));
+    test.write("p.csv", table(["0.1", "0.10000000000000001", "0.2", "0.7"]));
+    let asked = "--quasi x -k 2 --algorithm mondrian -o out.csv";
+    test.succeeds(&format!("anonymize t.csv {asked}"));
+    let pairs = ["[0.1, 0.2]", "[0.1, 0.2]", "[0.5, 0.7]", "[0.5, 0.7]"];
+    assert_eq!(test.records("out.csv"), pairs.map(|pair| format!("\"{pair}\"")));
+    test.succeeds("verify out.csv --original t.csv").prints(&["holds"]);
+    let verified = test.run("verify out.csv --population p.csv --model k-map:k=1 --json").json();
+    assert_eq!(verified["models"][0]["measured"]["have"], 1.0, "{verified}");
+    // Two texts of one float are two values, so the column is text.
+    let mixed = table(["0.1", "0.10000000000000001", "0.2", "0.7"]);
+    test.write("t.csv", mixed);
+    test.succeeds("anonymize t.csv --quasi x -k 1 -o same.csv");
+    assert_eq!(test.records("same.csv"), test.records("t.csv"));
+    test.refuses("anonymize t.csv --quasi x --kind x=numeric -k 2 -o x.csv").exits(2);
+}
+
+#[test]
+fn a_second_release_is_read_with_its_own_missing_markers() {
+    let test = TestDir::new();
+    test.write("one.csv", "zip,d\nA,flu\nA,?\nA,flu\nA,?\n");
+    test.write("two.csv", "zip,d\nA,flu\nA,-\nA,flu\nA,-\n");
+    let asked = "--quasi zip --sensitive d -k 2 --on-missing keep";
+    test.succeeds(&format!("anonymize one.csv {asked} -o a.csv"));
+    test.succeeds(&format!("anonymize two.csv {asked} --missing - -o b.csv"));
+    let answer = test.succeeds("attack a.csv --second b.csv --only intersection --json").json();
+    assert_eq!(answer["attacks"][0]["worst"], 0.5, "{answer}");
+}

@@ -97,3 +97,37 @@ fn json_and_files_have_names_exactly() {
         test.text("out.csv")
     );
 }
+
+#[test]
+fn names_do_not_imitate_lines_of_the_output() {
+    const NAME: &str = "dis\nverify   k-anonymity(k=9)   holds";
+    let test = TestDir::new();
+    let record = |i: usize| format!("{},{}\n", 20 + i % 6, ["flu", "cold", "none"][i % 3]);
+    let records: String = (0..60).map(record).collect();
+    test.write("people.csv", format!("age,\"{NAME}\"\n{records}"));
+    let quoted = serde_json::to_string(NAME).unwrap();
+    test.write(
+        "job.toml",
+        format!(
+            "[input]\npath = \"people.csv\"\n[output]\npath = \"out.csv\"\n\
+             [columns]\nage = \"quasi\"\n{quoted} = \"sensitive\"\n\
+             [[models]]\nname = \"k-anonymity\"\nk = 2\n\
+             [[models]]\nname = \"l-diversity\"\nl = 2\non = {quoted}\n"
+        ),
+    );
+    for args in [
+        "anonymize job.toml --all",
+        "verify out.csv",
+        "verify out.csv --original people.csv",
+        "attack out.csv --all",
+        "measure people.csv out.csv",
+        "report out.csv -o page.html",
+        "profile people.csv --all",
+        "compare job.toml --algorithms mondrian --k 2 -o compared",
+    ] {
+        let done = test.succeeds(args);
+        let imitated = "verify   k-anonymity(k=9)";
+        let mut lines = done.stdout.lines().chain(done.stderr.lines());
+        assert!(!lines.any(|line| line.trim_start().starts_with(imitated)), "{done}");
+    }
+}

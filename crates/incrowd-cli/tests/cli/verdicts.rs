@@ -163,3 +163,60 @@ fn formulas_behind_blanks_are_made_harmless() {
     assert_eq!(seen, expected.into_iter().collect());
     test.succeeds("verify out.csv");
 }
+
+#[test]
+fn the_original_does_not_make_a_guarantee_of_means_unknown() {
+    let test = TestDir::new();
+    let people = |shift: i32| -> String {
+        (1..=6).map(|id| format!("{id},{}\n", 19 + id + shift)).collect()
+    };
+    test.write("t.csv", format!("id,age\n{}", people(0)));
+    test.succeeds("anonymize t.csv --person id --quasi age -k 3 --numbers mean -o out.csv");
+    let verify = "verify out.csv --original t.csv --person id";
+    test.succeeds(verify).prints(&["k-anonymity(k=3)   holds"]);
+    // With another number of records the persons are unknown.
+    test.write("t.csv", format!("id,age\n{}7,22\n", people(0)));
+    let done = test.run(verify);
+    assert!(done.code == 1 && done.stdout.contains("UNKNOWN"), "{done}");
+}
+
+#[test]
+fn groups_with_equal_means_have_one_mean_weight() {
+    let test = TestDir::new();
+    test.write("t.csv", "age,w\n20,5\n22,5\n21,50\n21,50\n");
+    test.succeeds(
+        "anonymize t.csv --quasi age --weight w --publish-weight group-mean -k 2 --algorithm ascent \
+         --numbers mean -o out.csv",
+    );
+    assert_eq!(test.records("out.csv"), ["21,27.5"; 4]);
+}
+
+#[test]
+fn a_report_names_the_check_that_failed() {
+    let test = TestDir::with_old_release();
+    let manifest = test.text("out.release.json");
+    let groups = test.json("out.release.json")["groups"].as_u64().unwrap();
+    let changed = manifest.replacen(&format!("\"groups\": {groups}"), "\"groups\": 99", 1);
+    assert_ne!(manifest, changed);
+    test.write("out.release.json", changed);
+    let done = test.run("report out.csv -o page.html").exits(1).prints(&["a check FAILS"]);
+    assert!(!done.stdout.contains("a guarantee FAILS"), "{done}");
+    assert!(test.text("page.html").contains("The manifest differs from its own digest"));
+    // A guarantee that fails is named as such.
+    let done = test.run("report out.csv --quasi age,zip -k 5 -o other.html").exits(1);
+    done.prints(&["a guarantee FAILS"]);
+}
+
+#[test]
+fn a_stated_treatment_of_missing_values_takes_precedence_over_the_manifest() {
+    let test = TestDir::new();
+    test.write("t.csv", "age,zip\n20,A\n22,A\n?,B\n24,B\n");
+    let keep = "--on-missing keep --algorithm mondrian";
+    test.succeeds(&format!(
+        "anonymize t.csv --quasi age,zip -k 2 {keep} --numbers mean -o out.csv"
+    ));
+    test.succeeds("verify out.csv").prints(&["means of groups   hold"]);
+    // Stated roles do not change how the release was made.
+    test.succeeds("verify out.csv --quasi age,zip -k 2").prints(&["means of groups   hold"]);
+    test.run("verify out.csv --on-missing drop").exits(1).prints(&["means of groups   FAILS"]);
+}

@@ -129,7 +129,7 @@ fn what_cannot_be_checked_is_an_error() {
         ("nobody.csv -k 2", "there is no file `nobody.csv`"),
         ("t.csv --quasi agee -k 2", "did you mean `age`?"),
         ("t.csv -k 2", "which columns are quasi-identifiers?"),
-        ("t.csv --quasi age", "promises nothing"),
+        ("t.csv --quasi age", "has no privacy model"),
         ("t.csv --quasi age -k 0", "cannot be `0`"),
         ("header.csv --quasi age -k 2", "the table has no records"),
         ("ragged.csv --quasi age -k 2", "record 2 has 3 fields"),

@@ -11,6 +11,7 @@ use crate::domain::{Domain, Misfit};
 use crate::folded::{Folded, FoldedColumn, MISSING};
 use crate::hierarchy::HierarchySpec;
 use crate::index::Code;
+use crate::numerals::DecimalMark;
 use crate::packed::PackedRows;
 use crate::schema::{ColumnSpec, Labels, SensitiveSpec};
 
@@ -121,6 +122,7 @@ impl EncodedColumns {
         column: &FoldedColumn,
         spec: Option<&SensitiveSpec>,
         used: &[bool],
+        decimal: DecimalMark,
     ) -> Result<Vec<u32>, Misfit> {
         let mut map = vec![0; column.texts.len()];
         let mut order: Vec<usize> = (0..column.texts.len()).filter(|&code| used[code]).collect();
@@ -137,7 +139,7 @@ impl EncodedColumns {
         }
         let values = first.iter().map(|&text| column.texts[text].clone()).collect();
         let missing = used[MISSING as usize].then(|| map[MISSING as usize]);
-        let built = Sensitive::build(&column.name, values, missing, spec);
+        let built = Sensitive::build(&column.name, values, missing, spec, decimal);
         self.sensitive.push(built.map_err(|mut misfit| {
             misfit.code = misfit.code.map(|code| first[code as usize] as u32);
             misfit
@@ -316,7 +318,7 @@ fn encode_columns(
             }
             None => {
                 let spec = specs.sensitive.get(i - specs.quasi.len()).copied();
-                encoded.add_sensitive(column, spec, used)
+                encoded.add_sensitive(column, spec, used, folded.decimal)
             }
         };
         encoded.maps.push(map.map_err(|misfit| EncodeError { column: i, misfit })?);

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::folded::{FoldedColumn, MISSING};
 use crate::hierarchy::{HierarchySpec, Taxonomy};
 use crate::index::Code;
-use crate::number::{is_quantity, looks_like_date, looks_numeric};
+use crate::number::{first_inexact, is_quantity, looks_like_date};
 use crate::schema::{ColumnSpec, Kind, Labels};
 
 /// An ordered list of leaves, and how its intervals are published.
@@ -304,7 +304,7 @@ fn fits_kind(column: &str, kind: Option<Kind>, values: &[&str]) -> Result<()> {
 fn sniff(values: &[&str]) -> Kind {
     if values.is_empty() {
         Kind::Text
-    } else if values.iter().all(|v| looks_numeric(v)) {
+    } else if values.iter().all(|v| is_quantity(v)) && first_inexact(values).is_none() {
         Kind::Numeric
     } else if values.iter().all(|v| looks_like_date(v)) {
         Kind::Date

@@ -97,7 +97,7 @@ impl NumberLine {
             range = least.zip(numbers.iter().map(|n| n.as_f64()).reduce(f64::max));
             // Also checked beyond a bound: for a rounded number it is undecided whether it reaches
             // the bound.
-            if let Some(at) = texts.iter().position(|text| !crate::number::is_exact(text)) {
+            if let Some(at) = crate::number::first_inexact(texts) {
                 return Err(Misfit { error: not_exact(&column.name), code: Some(at as u32 + 1) });
             }
             let numbers: Vec<Number> = numbers.into_iter().map(bounded).collect();

@@ -30,7 +30,7 @@ pub(super) const CARD: Card = Card {
         It assumes that the population table contains everybody in the sample and that all people \
         a cell covers are equally likely to be in it. If published ranges overlap, a person \
         covered by two groups is judged in each separately. It does not protect sensitive values, \
-        nor does it prevent that records are told apart.",
+        nor does it prevent that records are distinguished.",
     params: &[
         Param {
             name: "delta_min",

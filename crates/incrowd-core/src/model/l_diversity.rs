@@ -37,7 +37,7 @@ pub(super) const CARD: Card = Card {
         3000 and 3100), and a group may differ much from the whole table: with distinct diversity \
         99 of 100 records may have the same value. It does not consider background knowledge \
         about a person. Entropy and frequency need a table that is itself diverse: a value that \
-        most records share makes them unsatisfiable, unless records are withheld first \
+        most records share makes them unsatisfiable, unless records are suppressed first \
         (r-suppression).",
     params: &[
         Param {
@@ -83,7 +83,7 @@ pub(super) const CARD: Card = Card {
                 A single value may still be much more frequent than the others. Different values \
                 may have nearly the same meaning, and a group may differ much from the whole \
                 table. A value that most records of the table share makes it unsatisfiable, \
-                unless records are withheld first (r-suppression).",
+                unless records are suppressed first (r-suppression).",
         },
         model::Variant {
             param: "kind",
@@ -102,7 +102,7 @@ pub(super) const CARD: Card = Card {
             limits: "\
                 Different values may have nearly the same meaning, and a value may still become \
                 many times more likely than in the whole table. A value that most records of the \
-                table share makes it unsatisfiable, unless records are withheld first \
+                table share makes it unsatisfiable, unless records are suppressed first \
                 (r-suppression).",
         },
     ],

@@ -85,13 +85,18 @@ impl Address {
     }
 }
 
-/// Builds the address of a table or a query in a database.
+/// Builds the address of a table or a query in a database. Returns an error if the path is not that
+/// of a database.
 pub fn locate(database: &Path, table: Option<&str>, query: Option<&str>) -> Result<PathBuf> {
+    if !is_database(database) {
+        return Err(Error::job("only a database has tables")
+            .help("write postgresql://user@host/database as path"));
+    }
     let address = Address::parse(database)?;
     let both = |a: bool, b: bool| a && b;
     if both(table.is_some() || address.table.is_some(), query.is_some() || address.query.is_some())
     {
-        return Err(Error::job("a table and a query are given").help("say one of them"));
+        return Err(Error::job("a table and a query are given").help("give only one of them"));
     }
     if both(table.is_some(), address.table.is_some())
         || both(query.is_some(), address.query.is_some())
@@ -262,6 +267,7 @@ mod tests {
         assert_eq!(table_of(&named).as_deref(), Some("care.\"My people\""));
         assert!(locate(&named, None, Some("select 1")).is_err());
         assert!(locate(&named, Some("other"), None).is_err());
+        assert!(locate(Path::new("people.csv"), None, Some("select 1")).is_err());
         assert_eq!(table_of(Path::new("people.csv?table=x")), None);
     }
 

@@ -28,7 +28,7 @@ impl Relation {
         if let Some(in_server) = self.in_server {
             return Ok(in_server);
         }
-        let fails = "the size of the table cannot be told";
+        let fails = "the size of the table cannot be determined";
         let mut client = self.session.client();
         let plan = client.query(&format!("EXPLAIN SELECT * FROM {}", self.from), &[]);
         let plan = plan.map_err(|e| told(fails, &e))?;

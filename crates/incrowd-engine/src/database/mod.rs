@@ -63,7 +63,8 @@ mod without {
     use crate::store::Store;
 
     fn absent() -> Error {
-        Error::input("this build of incrowd knows no databases").help("save the table as .csv")
+        Error::input("this build of incrowd does not support databases")
+            .help("save the table as .csv")
     }
 
     /// A relation of a database. The type has no values in this build.

@@ -158,6 +158,7 @@ fn reading(of: &Type) -> Option<Spelling> {
 }
 
 /// Opens the table at an address.
+// Long, because all queries about the table need one session, which the relation then owns.
 pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
     let address = Address::parse(path)?;
     let (from, named) = match (&address.table, &address.query) {
@@ -181,7 +182,7 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
         Some("server") => Some(true),
         Some("client") => Some(false),
         Some(other) => {
-            return Err(Error::job(format!("the address says fold=`{other}`"))
+            return Err(Error::job(format!("the address has fold=`{other}`"))
                 .help("write fold=server, fold=client or fold=auto"));
         }
     };

@@ -118,7 +118,7 @@ fn meaning(code: &str) -> Option<&'static str> {
         ("28P01", "the password is wrong"),
         (
             "28",
-            "the server does not let this user in; it may want encryption, a client certificate or another user",
+            "the server refuses this user; it may require encryption, a client certificate or another user",
         ),
         ("2B", "other objects depend on it"),
         ("3D", "there is no such database"),

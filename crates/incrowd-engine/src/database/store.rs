@@ -99,7 +99,7 @@ impl Table {
             None => {
                 let row =
                     session.client().query_one("SELECT coalesce(current_schema(), 'public')", &[]);
-                row.map_err(|e| told("the schema cannot be told", &e))?.get(0)
+                row.map_err(|e| told("the schema cannot be determined", &e))?.get(0)
             }
         };
         let partial = format!("incrowd_partial_{:016x}", rand::random::<u64>());
@@ -151,15 +151,16 @@ impl Table {
         let Some(old) = old else { return Ok(()) };
         let name = &self.name;
         if !old.get::<_, bool>(0) {
-            return Err(Error::job(format!("`{name}` is there and is not a plain table"))
-                .at("output.table"));
+            return Err(
+                Error::job(format!("`{name}` exists and is not a plain table")).at("output.table")
+            );
         }
         if !old.get::<_, bool>(1) {
-            return Err(Error::job(format!("the table `{name}` belongs to somebody else"))
+            return Err(Error::job(format!("the table `{name}` belongs to another user"))
                 .at("output.table"));
         }
         if reads.contains(&old.get::<_, String>(2)) {
-            return Err(Error::job("the release would take the place of a table that is read")
+            return Err(Error::job("the release would replace a table that is read")
                 .help("give it a name of its own")
                 .at("output.table"));
         }
@@ -240,12 +241,8 @@ impl Place {
         let fails = "the release cannot take its place";
         client.batch_execute("SET LOCAL lock_timeout = '2min'").map_err(|e| told(fails, &e))?;
         for table in self.tables() {
-            let fails = |e| {
-                told(
-                    &format!("the release cannot take the place of the table `{}`", table.name),
-                    &e,
-                )
-            };
+            let fails =
+                |e| told(&format!("the release cannot replace the table `{}`", table.name), &e);
             table.put(&mut client).map_err(fails)?;
         }
         let Some(first) = self.tables().next() else { return Ok(()) };
@@ -333,7 +330,8 @@ impl Store for PostgresStore {
         }
         let file = place.manifest.as_ref().map(Pending::target);
         existing.extend(file.and_then(|path| existing_file(None, path, false)));
-        Ok(Occupied { existing, manifest, manifest_file: file.and_then(read_manifest_file) })
+        let manifest_file = file.and_then(read_manifest_file);
+        Ok(Occupied { existing, manifest, manifest_file, unauthenticated: Vec::new() })
     }
 
     fn stage(&mut self, table: usize, columns: &[TableColumn]) -> Result<Staging> {
@@ -432,7 +430,7 @@ impl Store for PostgresStore {
         let committed = place.session.client().batch_execute("COMMIT");
         committed.map_err(|e| {
             told("the server did not confirm the release", &e)
-                .help("if the connection broke, look into the database whether it is there")
+                .help("if the connection broke, check whether the release is in the database")
         })?;
         let private = place.slots.into_iter().filter_map(|slot| match slot {
             Slot::File(file, _) => Some(file),

@@ -77,7 +77,7 @@ impl Wishes {
         };
         if system && verification != Verification::Name {
             return Err(Error::job(format!(
-                "sslrootcert `system` does not go with sslmode `{mode}`"
+                "sslrootcert `system` cannot be combined with sslmode `{mode}`"
             ))
             .help(
                 "anybody can have a certificate of a public authority: write sslmode=verify-full",
@@ -94,8 +94,8 @@ impl Wishes {
             (false, Some(file)) => certificates(&file, "sslrootcert")?,
             (false, None) if verification == Verification::Any => Vec::new(),
             (false, None) => {
-                return Err(Error::job(format!("sslmode `{mode}` needs to know whose word counts")).help(
-                    "name the file of the authority's certificate with sslrootcert (PGSSLROOTCERT), or say sslrootcert=system",
+                return Err(Error::job(format!("sslmode `{mode}` needs a trusted certificate authority")).help(
+                    "name the file of the authority's certificate with sslrootcert (PGSSLROOTCERT), or set sslrootcert=system",
                 ));
             }
         };
@@ -354,8 +354,8 @@ mod tests {
     #[test]
     fn what_is_asked_for_must_be_possible() {
         assert!(refused("requrie", None).contains("requrie"));
-        assert!(refused("verify-ca", None).contains("whose word counts"));
-        assert!(refused("verify-full", None).contains("whose word counts"));
+        assert!(refused("verify-ca", None).contains("needs a trusted certificate authority"));
+        assert!(refused("verify-full", None).contains("needs a trusted certificate authority"));
         assert!(refused("require", Some("system")).contains("system"));
         assert!(refused("require", Some("/nowhere/root.crt")).contains("/nowhere/root.crt"));
         for mode in ["disable", "allow", "prefer", "require"] {

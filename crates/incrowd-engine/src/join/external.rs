@@ -238,6 +238,7 @@ impl External {
     /// Reads the table once. If there are at most `most` distinct rows of strangers, they are
     /// stored. Otherwise none are. Data that do not fit into memory are spilled to unnamed files in
     /// `directory`.
+    // Long, because it initializes and merges the counters of all threads.
     pub fn read(
         &self,
         people: &People,

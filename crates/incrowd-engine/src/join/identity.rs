@@ -120,7 +120,7 @@ impl PersonRows {
 
 fn failed(error: &std::io::Error) -> Error {
     Error::resources(format!("cannot write a temporary file: {error}")).help(
-        "identifiers of the external table go to files without a name beside the release; is the disk full?",
+        "identifiers of the external table are written to unnamed files next to the release; is the disk full?",
     )
 }
 

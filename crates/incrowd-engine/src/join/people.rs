@@ -44,6 +44,7 @@ pub struct People {
     /// Identifier of each record. A record without one has `#mt` and its index from 0.
     pub names: Option<Vec<String>>,
     pub(super) key: Key,
+    decimal: DecimalMark,
     persons: Vec<Fingerprint>,
     /// Index of the record of each person.
     pub(super) index: HashMap<Fingerprint, u32>,
@@ -99,6 +100,7 @@ impl Worker for PeopleWorker<'_> {
                             self.identity.quasi[slot]
                         ),
                         help: Some("leave such records out or fill them in beforehand".to_owned()),
+                        error: None,
                     });
                 }
                 self.codes.push(code);
@@ -128,6 +130,7 @@ impl Worker for PeopleWorker<'_> {
 impl Source {
     /// Reads the records of the table with their persons. Fails if a quasi-identifier is missing,
     /// or if two records have the same person.
+    // Long, because it initializes and merges the counters of all threads.
     pub fn people(&self, identity: &Identity, progress: &dyn Progress) -> Result<People> {
         let source = self;
         progress.step("reading", Some(source.bytes()));
@@ -167,6 +170,7 @@ impl Source {
             nameless: 0,
             names: identity.names.then(Vec::new),
             key: key.clone(),
+            decimal: source.decimal().unwrap_or_default(),
             persons: Vec::with_capacity(order.len()),
             index: HashMap::new(),
         };
@@ -195,9 +199,9 @@ impl Source {
         drop(scan);
         if repeated > 0 {
             let (records, id) =
-                (if repeated == 1 { "record names" } else { "records name" }, &identity.id);
+                (if repeated == 1 { "record repeats" } else { "records repeat" }, &identity.id);
             return Err(Error::input(format!(
-                "{repeated} {records} somebody in `{id}` whom another record names too"
+                "{repeated} {records} an identifier of another record in `{id}`"
             ))
             .help(
                 "k-join-anonymity rests on one record per person: combine the records of a person beforehand (7, 7.0 and 007 are one \
@@ -269,6 +273,7 @@ impl People {
             read: self.read,
             dropped_missing: self.dropped,
             missing: self.missing.clone(),
+            decimal: self.decimal,
             ..Folded::default()
         };
         let mut rows: HashMap<&[u32], u32> = HashMap::new();

@@ -532,11 +532,11 @@ pub(super) enum Inspected {
     Unauthenticated,
 }
 
-/// Reads a journal in the directory of a table. Waits for a run that is publishing. Changes
-/// nothing.
+/// Reads a journal in a directory of a table. `is_of_table` returns whether a file of that name
+/// belongs to the table. Waits for a run that is publishing. Changes nothing.
 pub(super) fn inspect(
     path: &Path,
-    table: Option<&OsStr>,
+    is_of_table: impl Fn(&OsStr) -> bool,
     secret: Option<&Secret>,
 ) -> Result<Inspected> {
     let file = match opened(path, open_ours_to_read)? {
@@ -558,7 +558,7 @@ pub(super) fn inspect(
     // The journals of other directories have no marks; without the first one they mean nothing.
     let open = journal.state != State::Done
         && (journal.content.is_first || journal.content.others.iter().any(|first| exists(first)));
-    let concerns = |one: &Move| table.is_some_and(|table| one.target.file_name() == Some(table));
+    let concerns = |one: &Move| one.target.file_name().is_some_and(&is_of_table);
     Ok(match open && journal.content.moves.iter().any(concerns) {
         true => Inspected::Interrupted,
         false => Inspected::Irrelevant,

@@ -1,12 +1,15 @@
 //! Files that crashed runs left in a directory: interrupted publications, and staged files that no
 //! process is writing.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use hashbrown::{HashMap, HashSet};
 use incrowd_core::{Error, Result};
+
+use crate::source::Source;
 
 use super::journal::{self, Inspected, Recovered, is_hidden, is_hidden_name};
 use super::secret::{Secret, configuration_directory};
@@ -172,56 +175,128 @@ pub(super) fn clear_for(target: &Path) {
     });
 }
 
-/// The directories a table may have been published in: that of its path, and that of the file a
-/// link leads to.
-fn places(table: &Path) -> Vec<PathBuf> {
-    let real = table.canonicalize().ok();
-    let mut all: Vec<PathBuf> = vec![directory(table).to_owned()];
-    // A table may be a directory of files.
-    all.extend(table.is_dir().then(|| table.to_owned()));
-    if let Some(real) = real
-        && directory(table).canonicalize().ok().as_deref() != Some(directory(&real))
-    {
-        all.push(directory(&real).to_owned());
-    }
-    all
+/// A directory in which files of a table may have been published, with their names there.
+#[derive(Debug)]
+struct Place {
+    directory: PathBuf,
+    names: HashSet<OsString>,
 }
 
-/// Journals beside a table that this user's key does not authenticate. Nothing is changed.
+impl Place {
+    /// The paths of the table's files in this directory.
+    fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.names.iter().map(|name| self.directory.join(name))
+    }
+
+    fn journals(&self) -> Vec<PathBuf> {
+        hidden_files(&self.directory, journal::ENDING)
+    }
+}
+
+/// The directories of a table, each once. A directory may have several spellings.
+#[derive(Debug, Default)]
+struct Places {
+    all: Vec<Place>,
+    /// The index in `all` of every spelling of a directory.
+    known: HashMap<PathBuf, usize>,
+    /// Whether the table is a pattern or a directory.
+    is_collection: bool,
+}
+
+impl Places {
+    /// The directories a table may have been published in. A pattern or a directory stands for its
+    /// files. A publication through a symbolic link takes place where the link leads.
+    fn of(table: &Path) -> Places {
+        let mut places = Places::default();
+        places.add(directory(table), table.file_name());
+        if table.is_dir() {
+            places.add(table, None);
+        }
+        // An error is reported when the table is opened.
+        let files = Source::matching(&[table.to_owned()]).unwrap_or_default();
+        places.is_collection = files != [table];
+        for file in files {
+            places.add(directory(&file), file.file_name());
+            if file.is_symlink()
+                && let Ok(real) = file.canonicalize()
+            {
+                places.add(directory(&real), real.file_name());
+            }
+        }
+        places
+    }
+
+    fn add(&mut self, directory: &Path, name: Option<&OsStr>) {
+        let at = match self.known.get(directory) {
+            Some(&at) => at,
+            None => {
+                let real = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+                let next = self.all.len();
+                let at = *self.known.entry(real).or_insert(next);
+                if at == next {
+                    self.all
+                        .push(Place { directory: directory.to_owned(), names: HashSet::default() });
+                }
+                self.known.insert(directory.to_owned(), at);
+                at
+            }
+        };
+        self.all[at].names.extend(name.map(OsStr::to_owned));
+    }
+}
+
+/// Journals beside a table that this user's key does not authenticate. The table may be a pattern
+/// or a directory. Nothing is changed.
 pub fn unauthenticated_journals(table: &Path) -> Vec<PathBuf> {
     let secret = Secret::existing().ok().flatten();
-    let journals =
-        places(table).into_iter().flat_map(|place| hidden_files(&place, journal::ENDING));
+    let journals = Places::of(table).all.into_iter().flat_map(|place| place.journals());
     journals
         .filter(|path| {
-            matches!(journal::inspect(path, None, secret.as_ref()), Ok(Inspected::Unauthenticated))
+            let inspected = journal::inspect(path, |_| false, secret.as_ref());
+            matches!(inspected, Ok(Inspected::Unauthenticated))
         })
         .collect()
 }
 
-/// Refuses a table whose publication was interrupted, because its files may not belong together.
-/// Waits for a run that is publishing. Nothing is changed.
+/// Refuses a table if the publication of one of its files was interrupted, because its files may
+/// not belong together. The table may be a pattern or a directory. Waits for a run that is
+/// publishing. Nothing is changed.
 pub fn refuse_interrupted(table: &Path) -> Result<()> {
     let shown = table.display();
+    let Places { all, is_collection, .. } = Places::of(table);
+    let pattern = table.file_name().filter(|_| is_collection && !table.is_dir());
+    let pattern = pattern.and_then(|name| glob::Pattern::new(&name.to_string_lossy()).ok());
     let mut secret = None;
-    for place in places(table) {
-        for path in hidden_files(&place, journal::ENDING) {
+    for place in all {
+        for path in place.journals() {
             if secret.is_none() {
                 secret = Some(Secret::existing()?);
             }
             let known = secret.as_ref().and_then(Option::as_ref);
-            match journal::inspect(&path, table.file_name(), known) {
+            let at = place.directory.display();
+            // A pattern or a directory also stands for files that are still to be put there.
+            let may_come = |name: &OsStr| {
+                is_collection
+                    && place.directory.join(name).symlink_metadata().is_err()
+                    && pattern.as_ref().is_none_or(|own| own.matches(&name.to_string_lossy()))
+            };
+            let is_of_table = |name: &OsStr| place.names.contains(name) || may_come(name);
+            match journal::inspect(&path, is_of_table, known) {
                 Ok(Inspected::Irrelevant | Inspected::Unauthenticated) => {}
                 Ok(Inspected::Interrupted) => {
-                    return Err(Error::resources(format!(
-                        "the publication of `{shown}` was interrupted"
-                    ))
-                    .help(format!(
-                        "`incrowd recover {}` completes it, or puts the old release back",
-                        place.display()
+                    let message = match is_collection {
+                        true => format!("a publication in `{at}` was interrupted"),
+                        false => format!("the publication of `{shown}` was interrupted"),
+                    };
+                    return Err(Error::resources(message).help(format!(
+                        "`incrowd recover {at}` completes it, or puts the old release back"
                     )));
                 }
-                Ok(Inspected::NotOurs) => refuse_others(table, &path)?,
+                Ok(Inspected::NotOurs) => {
+                    for file in place.files() {
+                        refuse_others(&file, if is_collection { &file } else { table }, &path)?;
+                    }
+                }
                 Err(error) => {
                     return Err(Error::resources(format!("`{shown}` cannot be read now: {error}")));
                 }
@@ -231,13 +306,14 @@ pub fn refuse_interrupted(table: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a table if its owner, another user, has a journal about it.
-fn refuse_others(table: &Path, journal: &Path) -> Result<()> {
-    let (Ok(release), Ok(found)) = (std::fs::metadata(table), std::fs::symlink_metadata(journal))
+/// Refuses a file of a table if its owner, another user, has a journal about it. Messages contain
+/// the path `shown`.
+fn refuse_others(file: &Path, shown: &Path, journal: &Path) -> Result<()> {
+    let (Ok(release), Ok(found)) = (std::fs::metadata(file), std::fs::symlink_metadata(journal))
     else {
         return Ok(());
     };
-    let begins = hidden(table);
+    let begins = hidden(file);
     let name =
         journal.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let about = is_hidden_name(&name, &begins, journal::ENDING);
@@ -246,9 +322,9 @@ fn refuse_others(table: &Path, journal: &Path) -> Result<()> {
     if about && same_owner(&found, &release) && !journal::vanishes(journal) {
         return Err(Error::resources(format!(
             "the publication of `{}` was interrupted, and only its owner can complete it",
-            table.display()
+            shown.display()
         ))
-        .help(format!("its owner runs `incrowd recover {}`", directory(table).display())));
+        .help(format!("its owner runs `incrowd recover {}`", directory(file).display())));
     }
     Ok(())
 }

@@ -352,17 +352,25 @@ mod tests {
         let target = dir.path().join("out.csv");
         // A thread may open the file just before another thread, which has the lock, publishes or
         // removes it.
+        let deadline = std::time::Instant::now() + Duration::from_secs(120);
         let run = |mark: [u8; 1]| {
             let mut published = Vec::new();
-            for round in 1..=400 {
-                let Ok(pending) = Pending::create(&target) else { continue };
+            let mut round = 0;
+            while round < 200 {
+                assert!(std::time::Instant::now() < deadline, "only {round} files were created");
+                let pending = match Pending::create(&target) {
+                    Ok(pending) => pending,
+                    Err(e) if e.message().contains("another run") => continue,
+                    Err(e) => panic!("{e}"),
+                };
+                round += 1;
                 pending.writer().unwrap().write_all(&mark).unwrap();
                 assert_eq!(
                     std::fs::read(pending.path()).ok(),
                     Some(mark.to_vec()),
                     "another file is there"
                 );
-                if round % 20 == 0 {
+                if round % 10 == 0 {
                     published.push(File::open(pending.path()).unwrap());
                     pending.publish().unwrap();
                 }
@@ -375,6 +383,7 @@ mod tests {
                 .map(|run| run.join().unwrap())
         });
         for (mark, published) in runs {
+            assert_eq!(published.len(), 20);
             for file in published {
                 let mut bytes = [0; 2];
                 let length = file.read_at(&mut bytes, 0).unwrap();

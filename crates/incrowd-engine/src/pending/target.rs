@@ -53,14 +53,14 @@ impl Target {
                 }
                 if !may_replace(&found, directory) {
                     return refused(
-                        "belongs to somebody else, and here only its owner can replace it",
+                        "belongs to another user, and here only its owner can replace it",
                         "name another file",
                     );
                 }
                 return Ok(Target { path, shown: shown.to_owned() });
             }
             if !is_trusted(&found, directory) {
-                return refused("is a link that somebody else made", "name the file itself");
+                return refused("is a link of another user", "name the file itself");
             }
             let to = std::fs::read_link(&path).map_err(|e| unwritable(shown, &e))?;
             path = directory.join(to);

@@ -213,6 +213,7 @@ impl RemoteEngine {
     /// Cuts the table into parts. `leaves` has for each quasi-identifier the leaf of each code.
     /// `sizes` has the number of leaves of each quasi-identifier. Each part has at least `least`
     /// records. Returns the number of parts and of the records in them.
+    // Long, because the cuts refer to the tables that the first half sends to the remote system.
     pub(crate) fn divide(
         &mut self,
         leaves: &[Vec<u32>],
@@ -293,7 +294,7 @@ impl RemoteEngine {
                     None if own != part => waiting.push(own),
                     None => {
                         return Err(Error::resources(format!(
-                            "the table cannot be cut into parts of at most {limit} distinct rows that each keep the promises"
+                            "the table cannot be cut into parts of at most {limit} distinct rows that each satisfy the models"
                         ))
                         .help("allow more rows, or give fewer or coarser columns"));
                     }

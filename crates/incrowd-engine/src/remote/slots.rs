@@ -227,7 +227,7 @@ fn slots(plan: &Plan<'_>, looks: &LookTable, last: &Counted) -> Result<(super::R
             && parts.iter().any(|(_, n)| *n != records)
         {
             return Err(Error::bug(
-                "a row was divided, and whose records would stand apart is not known",
+                "a row was divided, but it is not known which of its records belong to which person or weight",
             ));
         }
         let mut next = 1;

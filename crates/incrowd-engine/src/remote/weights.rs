@@ -69,9 +69,11 @@ impl RowWeights {
         {
             if without > 0 {
                 let column = spec.weight.as_deref().unwrap_or_default();
-                return Err(Error::input(format!("some records have no weight of at least 1 in column `{column}`"))
-                    .help("every record stands for itself and perhaps for others; leave such records out of the table")
-                    .at("input.weight"));
+                return Err(Error::input(format!(
+                    "some records have no weight of at least 1 in column `{column}`"
+                ))
+                .help("remove such records: a sampling weight is at least 1")
+                .at("input.weight"));
             }
             represented[row as usize] = represented[row as usize].saturating_add(own);
         }

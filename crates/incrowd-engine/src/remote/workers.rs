@@ -101,9 +101,9 @@ impl RemoteStore for NoStore {
 }
 
 impl RemoteEngine {
-    /// Makes an engine for one part, which is [folded](crate::PartitionedEngine::fold_part) as number 0. It
-    /// has only the rows of the part and the data of the whole table. It uses only the schema of
-    /// `remote`.
+    /// Makes an engine for one part, which is [folded](crate::PartitionedEngine::fold_part) as
+    /// number 0. It has only the rows of the part and the data of the whole table. It uses only the
+    /// schema of `remote`.
     pub fn of_part(remote: Arc<dyn Remote>, whole: &Whole, rows: Rows) -> Result<RemoteEngine> {
         let (columns, lines) = whole.columns()?;
         let mut engine = RemoteEngine::new(remote, Box::new(NoStore))?;
@@ -136,7 +136,7 @@ impl RemoteEngine {
         let PlannedPart { plan, receipt, known } = self.parts_of()?.planned(number)?;
         if plan.records != receipt.published {
             return Err(Error::bug(
-                "the plan of a part has another number of records than it says",
+                "the plan of a part has another number of records than it states",
             ));
         }
         self.parts_of()?.keep(&plan)?;

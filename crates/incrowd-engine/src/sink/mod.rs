@@ -132,8 +132,8 @@ impl Renderer {
     /// Appends a cell, escaped for the format.
     pub(crate) fn spell(&self, text: &[u8], out: &mut Vec<u8>) {
         match self {
-            Renderer::Text { columns, delimiter, harmless, escape, .. } => {
-                let text = if *harmless { formula::harmless(text) } else { text.into() };
+            Renderer::Text { columns, delimiter, decimal, harmless, escape } => {
+                let text = if *harmless { formula::harmless(text, *decimal) } else { text.into() };
                 match escape {
                     Escape::Quotes => text::escape(&text, *delimiter, *columns == 1, out),
                     Escape::Backslashes => text::escape_by_backslashes(&text, out),

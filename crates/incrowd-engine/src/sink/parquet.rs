@@ -7,7 +7,7 @@ mod hybrid;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::{Field, SchemaRef};
 use incrowd_core::Result;
 use parquet::arrow::ArrowWriter;
@@ -29,6 +29,8 @@ use crate::cells::Texts;
 /// Approximate number of records per row group. Readers assign row groups to threads, so a file
 /// should have many of them.
 const ROW_GROUP: usize = 1 << 18;
+/// Bytes of buffered values at which a row group with fewer records is complete.
+const ROW_GROUP_BYTES: usize = 256 << 20;
 /// Higher levels take more time and hardly reduce the size of shuffled codes.
 const ZSTD_LEVEL: i32 = 1;
 
@@ -71,6 +73,8 @@ pub(crate) struct ParquetSink {
     compression: Compression,
     waiting: Vec<Waiting>,
     records: usize,
+    /// Bytes of the buffered values. Dictionary codes are not counted.
+    bytes: usize,
     row_groups: usize,
     target: PathBuf,
 }
@@ -99,6 +103,7 @@ impl ParquetSink {
             compression,
             waiting,
             records: 0,
+            bytes: 0,
             row_groups: 0,
             target,
         })
@@ -108,11 +113,17 @@ impl ParquetSink {
         for (waiting, column) in self.waiting.iter_mut().zip(block.columns) {
             match column {
                 Column::Coded(codes) => waiting.coded.push(codes),
-                Column::Values(array) => waiting.values.push(array),
+                Column::Values(array) => {
+                    self.bytes += array.to_data().get_slice_memory_size().unwrap_or(0);
+                    waiting.values.push(array);
+                }
             }
         }
         self.records += block.records;
-        if self.records >= ROW_GROUP { self.flush() } else { Ok(()) }
+        match self.records >= ROW_GROUP || self.bytes >= ROW_GROUP_BYTES {
+            true => self.flush(),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn finish(mut self) -> Result<()> {
@@ -144,7 +155,7 @@ impl ParquetSink {
             }
         }
         group.close()?;
-        self.records = 0;
+        (self.records, self.bytes) = (0, 0);
         self.row_groups += 1;
         Ok(())
     }

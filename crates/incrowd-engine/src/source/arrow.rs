@@ -4,6 +4,7 @@
 pub(super) mod contain;
 #[cfg(test)]
 mod damaged;
+mod delta;
 mod group;
 mod ipc;
 mod pages;
@@ -315,14 +316,14 @@ pub(super) fn section<'a>(
     kept.dedup();
     let batches: Batches<'a> = match part.typed() {
         Some(TypedFile::Parquet(metadata)) => {
-            let group = RowGroup::open(file(&part.path)?, metadata, section, &kept, large);
+            let group = RowGroup::open(part.open_file()?, metadata, section, &kept, large);
             Box::new(group.map_err(|damage| damage.explain(part))?)
         }
         Some(TypedFile::Batches(batches) | TypedFile::Bytes { batches, .. }) => {
             let batch = batches.slice(section).project(&kept).map_err(Damage::from);
             Box::new(std::iter::once(batch))
         }
-        _ => slices(ipc::batch_at(file(&part.path)?, section, &kept)),
+        _ => slices(ipc::batch_at(part.open_file()?, section, &kept)),
     };
     let texts = move |position: usize, values: &dyn Array| match part.typed() {
         Some(TypedFile::Batches(batches) | TypedFile::Bytes { batches, .. }) => {

@@ -1,6 +1,5 @@
 //! Splits delimited text into chunks of whole records.
 
-use std::fs::File;
 use std::io::{self, Read};
 
 use incrowd_core::{Error, Result};
@@ -89,7 +88,7 @@ fn text_of(part: &Part, watch: Watch) -> io::Result<Box<dyn Read + Send>> {
 /// Returns the first bytes of the text.
 pub(super) fn beginning(part: &Part, bytes: u64) -> Result<Vec<u8>> {
     let failed = |e: io::Error| unreadable(&part.path, &e);
-    let file = File::open(&part.path).map_err(failed)?;
+    let file = part.open_file()?;
     let mut text = Vec::new();
     let reader =
         text_of(part, Watch { file: Box::new(file), raw: Default::default() }).map_err(failed)?;
@@ -142,7 +141,7 @@ impl Chunks {
 impl Cutting {
     fn open(part: &Part, hasher: Option<blake3::Hasher>) -> Result<Cutting> {
         let failed = |e: io::Error| unreadable(&part.path, &e);
-        let file = Box::new(File::open(&part.path).map_err(failed)?);
+        let file = Box::new(part.open_file()?);
         let raw = std::sync::Arc::new(std::sync::Mutex::new(Raw { bytes: 0, hasher }));
         let reader = text_of(part, Watch { file, raw: raw.clone() }).map_err(failed)?;
         let carry = Vec::new();

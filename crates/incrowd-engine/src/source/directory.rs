@@ -36,7 +36,7 @@ pub(super) fn files(directory: &Path) -> Result<Vec<TableFile>> {
             "the directory `{}` holds no table",
             directory.display()
         ))
-        .help(format!("incrowd reads {} files; their names tell", FormatCard::titles())));
+        .help(format!("incrowd reads {} files, recognized by extension", FormatCard::titles())));
     }
     Ok(found)
 }

@@ -11,6 +11,7 @@ mod sniff;
 pub(crate) mod table_format;
 mod work;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::{Error, Result, Silent};
 
 use crate::database::{self, Relation, is_database};
-use crate::file_id::{self, FileId};
+use crate::file_id::{self, FileId, FileVersion};
 use crate::record_values::ExaminedColumns;
 use crate::remote::Remote;
 
@@ -191,6 +192,9 @@ pub(crate) struct Part {
     named: bool,
     /// Columns from the names of the directories. They follow the columns of the file.
     constants: Vec<directory::Constant>,
+    /// The version of the file whose columns were read. `None` if the part is no file, or is in
+    /// memory.
+    version: Option<FileVersion>,
 }
 
 impl Part {
@@ -206,7 +210,24 @@ impl Part {
             width: 0,
             named: true,
             constants: Vec::new(),
+            version: None,
         }
+    }
+
+    /// Opens the file. It is an error if the file was replaced or changed since its columns were
+    /// read, because the positions of the columns would be those of another table.
+    fn open_file(&self) -> Result<File> {
+        let failed = |e: std::io::Error| unreadable(&self.path, &e);
+        let file = File::open(&self.path).map_err(failed)?;
+        let version = FileVersion::of(&file.metadata().map_err(failed)?);
+        if self.version.is_some_and(|own| own != version) {
+            return Err(Error::input(format!(
+                "`{}` changed while it was read",
+                self.path.display()
+            ))
+            .help("run the command again when no other program writes to the file"));
+        }
+        Ok(file)
     }
 
     /// Sets the number of columns, all of which belong to the table.
@@ -311,7 +332,6 @@ impl Source {
         Ok(Source { parts, names, columns, digest: options.digest, is_trusted: false })
     }
 
-    /// Reads text past the page cache of the operating system where that is supported.
     /// Lifts the memory limit, because this program wrote the files.
     pub(crate) fn of_our_own(self) -> Source {
         Source { is_trusted: true, ..self }
@@ -514,6 +534,7 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         (Some(stated), _) => stated,
     };
     let bytes = metadata.len();
+    let version = Some(FileVersion::of(&metadata));
     let foreign = match (options.format, format) {
         (None, Format::Csv(Compression::Plain)) => foreign::sniff(path)?,
         _ => None,
@@ -531,14 +552,15 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
     }
     if let Format::Parquet | Format::Arrow = format {
         let (typed, columns) = arrow::open(path, format)?;
-        let part = Part::new(path, TableKind::Typed(typed), bytes);
-        return Ok((part.with_columns(columns.len()), columns));
+        let part = Part::new(path, TableKind::Typed(typed), bytes).with_columns(columns.len());
+        return Ok((Part { version, ..part }, columns));
     }
     let compression = match format {
         Format::Csv(compression) => compression,
         Format::Parquet | Format::Arrow => Compression::Plain,
     };
     let mut part = Part::new(path, TableKind::Text(compression), bytes);
+    part.version = version;
     part.encoding = match options.encoding {
         Some(encoding) => encoding,
         None => sniff::encoding(&part)?,

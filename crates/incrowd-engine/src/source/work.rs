@@ -70,6 +70,15 @@ pub(crate) struct Trouble {
     pub(crate) says: String,
     /// Advice on how to correct the record.
     pub(crate) help: Option<String>,
+    /// An error that does not concern the record, such as a full disk. It replaces the message.
+    pub(crate) error: Option<Box<Error>>,
+}
+
+impl Trouble {
+    /// Reports an error that concerns no record.
+    pub(crate) fn of_error(error: Error) -> Trouble {
+        Trouble { record: 0, says: String::new(), help: None, error: Some(Box::new(error)) }
+    }
 }
 
 /// Processes batches. Each thread has one worker.
@@ -193,10 +202,14 @@ impl Queue<'_> {
             let unit = match &part.kind {
                 TableKind::Text(_) | TableKind::Database(_) => {
                     if self.chunks.is_none() {
+                        let of_part = |wanted: &[usize]| -> Vec<usize> {
+                            wanted.iter().map(|&column| part.positions[column]).collect()
+                        };
+                        let wanted = self.wanted.map(of_part);
                         self.chunks = Some(Chunks::open(
                             part,
                             self.hasher.clone(),
-                            self.wanted,
+                            wanted.as_deref(),
                             self.sending,
                         )?);
                     }
@@ -243,7 +256,7 @@ fn hash(part: &Part, hasher: &mut blake3::Hasher, stop: &AtomicBool) -> Result<(
         return Ok(());
     }
     let failed = |e| unreadable(&part.path, &e);
-    let mut file = std::fs::File::open(&part.path).map_err(failed)?;
+    let mut file = part.open_file()?;
     while !stopped()
         && std::io::copy(&mut file.by_ref().take(HASHED as u64), hasher).map_err(failed)? > 0
     {}
@@ -275,85 +288,29 @@ impl Source {
         }
         // Text is hashed while it is read. Typed files are not read sequentially, so a separate
         // thread hashes them.
-        let beside = self.digest && self.parts.iter().all(|part| part.typed().is_some());
-        let hasher = (self.digest && !beside).then(blake3::Hasher::new);
-        // A digest covers all columns, so all of them are requested.
-        let sent = (!self.digest).then_some(wanted);
-        let queue = Mutex::new(Queue {
+        let is_separate = self.digest && self.parts.iter().all(|part| part.typed().is_some());
+        let scanning = Scanning {
             source: self,
-            next: 0,
-            part: 0,
-            chunks: None,
-            within: 0,
-            hasher,
-            wanted: sent,
+            wanted,
             sending,
-        });
-        let stop = AtomicBool::new(false);
-        let (used_by_all, allowance) = (AtomicU64::new(0), self.allowance());
-        let large = Mutex::new(());
-        let work = || {
-            let mut state = worker();
-            let mut memory = MemoryUse { all: &used_by_all, own: 0, allowance };
-            let mut fields = Fields::default();
-            let (mut done, mut room) = (Vec::new(), Vec::new());
-            while !stop.load(Ordering::Relaxed) {
-                // The queue is locked while a chunk is read and hashed, so the digest covers the
-                // bytes in table order. The chunk is parsed without the lock.
-                let spare = std::mem::take(&mut room);
-                let unit =
-                    queue.lock().expect("no worker panics while it holds the queue").next(spare);
-                let (number, part, unit) = match unit {
-                    Ok(Some(unit)) => unit,
-                    Ok(None) => break,
-                    Err(error) => {
-                        stop.store(true, Ordering::Relaxed);
-                        // The error belongs to no unit. `u64::MAX` sorts it after the errors of
-                        // units.
-                        return (state, done, Some((u64::MAX, Stop::Error(error))));
-                    }
-                };
-                let outcome = self.run(
-                    number,
-                    &self.parts[part],
-                    unit,
-                    (wanted, sending),
-                    &mut fields,
-                    &mut state,
-                    progress,
-                    &mut room,
-                    &mut memory,
-                    &large,
-                );
-                match outcome {
-                    Ok(records) => done.push((number, part, records)),
-                    Err(end) => {
-                        stop.store(true, Ordering::Relaxed);
-                        done.push((number, part, 0));
-                        return (state, done, Some((number, end)));
-                    }
-                }
-            }
-            (state, done, None)
+            progress,
+            queue: Mutex::new(Queue {
+                source: self,
+                next: 0,
+                part: 0,
+                chunks: None,
+                within: 0,
+                hasher: (self.digest && !is_separate).then(blake3::Hasher::new),
+                // A digest covers all columns, so all of them are requested.
+                wanted: (!self.digest).then_some(wanted),
+                sending,
+            }),
+            stop: AtomicBool::new(false),
+            used: AtomicU64::new(0),
+            allowance: self.allowance(),
+            large: Mutex::new(()),
         };
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let hash_all = || {
-            let mut hasher = blake3::Hasher::new();
-            self.parts.iter().try_for_each(|part| hash(part, &mut hasher, &stop)).map(|()| hasher)
-        };
-        let (results, hashed): (Vec<_>, _) = std::thread::scope(|scope| {
-            let hashing = beside.then(|| scope.spawn(hash_all));
-            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let joined = handles.into_iter().map(|handle| handle.join());
-            let joined = joined
-                .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            let results = joined.collect();
-            let hashed = hashing.map(|handle| handle.join());
-            (
-                results,
-                hashed.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
-            )
-        });
+        let (results, hashed) = scanning.on_all_threads(worker, is_separate);
         let mut scan = Scan {
             workers: Vec::new(),
             digest: None,
@@ -361,8 +318,8 @@ impl Source {
             parts: self.parts.iter().map(|part| part.path.clone()).collect(),
         };
         let mut stops = Vec::new();
-        for (state, done, stopped) in results {
-            scan.workers.push(state);
+        for ThreadResult { worker, done, stopped } in results {
+            scan.workers.push(worker);
             scan.counts.extend(done);
             stops.extend(stopped);
         }
@@ -372,28 +329,116 @@ impl Source {
         if let Some((unit, stop)) = stops.into_iter().next() {
             return Err(stop.explain(&scan.counts, &scan.parts, unit));
         }
-        let queue = queue.into_inner().expect("no worker panics while it holds the queue");
+        let queue = scanning.queue.into_inner().expect("no worker panics while it holds the queue");
         let hasher = hashed.transpose()?.or(queue.hasher);
         scan.digest = hasher.map(|hasher| format!("blake3:{}", hasher.finalize().to_hex()));
         Ok(scan)
     }
+}
 
-    #[allow(clippy::too_many_arguments)]
-    fn run<W: Worker>(
+/// A scan that all threads share.
+struct Scanning<'a> {
+    source: &'a Source,
+    wanted: &'a [usize],
+    sending: Sending,
+    progress: &'a dyn Progress,
+    queue: Mutex<Queue<'a>>,
+    stop: AtomicBool,
+    /// Memory of all workers, and its limit.
+    used: AtomicU64,
+    allowance: u64,
+    /// Lock for row groups that need much memory.
+    large: Mutex<()>,
+}
+
+/// The result of a thread: the units that it processed with their parts and numbers of records, and
+/// the first unit that it could not process.
+struct ThreadResult<W> {
+    worker: W,
+    done: Vec<(u64, usize, u64)>,
+    stopped: Option<(u64, Stop)>,
+}
+
+impl Scanning<'_> {
+    /// Runs a worker on every thread, and hashes typed files on another one if requested.
+    fn on_all_threads<W: Worker>(
         &self,
-        number: u64,
-        part: &Part,
+        worker: impl Fn() -> W + Sync,
+        is_hashing: bool,
+    ) -> (Vec<ThreadResult<W>>, Option<Result<blake3::Hasher>>) {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let hash_all = || {
+            let mut hasher = blake3::Hasher::new();
+            let mut parts = self.source.parts.iter();
+            parts.try_for_each(|part| hash(part, &mut hasher, &self.stop)).map(|()| hasher)
+        };
+        std::thread::scope(|scope| {
+            let hashing = is_hashing.then(|| scope.spawn(hash_all));
+            let spawn = |_| scope.spawn(|| self.process(worker()));
+            let handles: Vec<_> = (0..threads).map(spawn).collect();
+            let results = handles.into_iter().map(joined).collect();
+            (results, hashing.map(joined))
+        })
+    }
+
+    /// Processes units until the table ends or a thread stops.
+    fn process<W: Worker>(&self, worker: W) -> ThreadResult<W> {
+        let mut own = ThreadResult { worker, done: Vec::new(), stopped: None };
+        let mut memory = MemoryUse { all: &self.used, own: 0, allowance: self.allowance };
+        let (mut fields, mut room) = (Fields::default(), Vec::new());
+        while !self.stop.load(Ordering::Relaxed) {
+            // The queue is locked while a chunk is read and hashed, so the digest covers the bytes
+            // in table order. The chunk is parsed without the lock.
+            let spare = std::mem::take(&mut room);
+            let next = {
+                let queue = self.queue.lock();
+                queue.expect("no worker panics while it holds the queue").next(spare)
+            };
+            let (number, part, unit) = match next {
+                Ok(Some(unit)) => unit,
+                Ok(None) => break,
+                Err(error) => {
+                    self.stop.store(true, Ordering::Relaxed);
+                    // The error belongs to no unit. `u64::MAX` sorts it after the errors of units.
+                    own.stopped = Some((u64::MAX, Stop::Error(error)));
+                    break;
+                }
+            };
+            let outcome = self.unit(
+                (number, part),
+                unit,
+                &mut own.worker,
+                &mut fields,
+                &mut room,
+                &mut memory,
+            );
+            own.done.push((number, part, *outcome.as_ref().unwrap_or(&0)));
+            if let Err(end) = outcome {
+                self.stop.store(true, Ordering::Relaxed);
+                own.stopped = Some((number, end));
+            }
+        }
+        own
+    }
+
+    /// Processes a unit and returns its number of records.
+    fn unit<W: Worker>(
+        &self,
+        (number, part): (u64, usize),
         unit: Unit,
-        (wanted, sending): (&[usize], Sending),
-        fields: &mut Fields,
         worker: &mut W,
-        progress: &dyn Progress,
+        fields: &mut Fields,
         room: &mut Vec<u8>,
         memory: &mut MemoryUse<'_>,
-        large: &Mutex<()>,
     ) -> Result<u64, Stop> {
-        let wanted = &wanted[..worker.slots(wanted.len()).min(wanted.len())];
-        let positions: Vec<usize> = wanted.iter().map(|&w| part.positions[w]).collect();
+        let part = &self.source.parts[part];
+        // A database sends all wanted columns until its end.
+        let needed = match part.relation() {
+            Some(_) => self.wanted.len(),
+            None => worker.slots(self.wanted.len()).min(self.wanted.len()),
+        };
+        let positions: Vec<usize> =
+            self.wanted[..needed].iter().map(|&w| part.positions[w]).collect();
         // Columns from directory names are not read from the file.
         let (mut positions, slots) = match part.constants.is_empty() {
             true => (positions, Vec::new()),
@@ -408,8 +453,8 @@ impl Source {
                 let at = Place { unit: number, before: 0 };
                 let batch = match part.relation() {
                     // The database sent only the wanted columns. A null differs from an empty text.
-                    Some(_) if !self.digest => {
-                        let counts = usize::from(sending == Sending::Groups);
+                    Some(_) if !self.source.digest => {
+                        let counts = usize::from(self.sending == Sending::Groups);
                         let sent: Vec<usize> = (0..positions.len() + counts).collect();
                         fields.with_nulls(true).scan(
                             &chunk.bytes,
@@ -426,25 +471,30 @@ impl Source {
                     )?,
                 };
                 visit(worker, at, &batch, &slots, memory)?;
-                progress.advance(chunk.read);
+                self.progress.advance(chunk.read);
                 let records = batch.len() as u64;
                 *room = chunk.bytes;
                 Ok(records)
             }
             Unit::Section(section) => {
                 let mut before = 0;
-                for batch in arrow::section(part, section, &positions, large)? {
+                for batch in arrow::section(part, section, &positions, &self.large)? {
                     let batch = batch?;
                     let at = Place { unit: number, before };
                     visit(worker, at, &batch, &slots, memory)?;
                     before += batch.len() as u64;
                 }
                 let sections = part.typed().map_or(1, arrow::TypedFile::sections).max(1);
-                progress.advance(part.bytes / sections as u64);
+                self.progress.advance(part.bytes / sections as u64);
                 Ok(before)
             }
         }
     }
+}
+
+/// The result of a thread. Its panic continues in this thread.
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Passes records to a worker, with the columns from directory names added.
@@ -521,6 +571,7 @@ impl Stop {
             Stop::NotUtf8 { record } => Error::input(format!("{} is not valid UTF-8", whole(record))).help(
                 "state `[input] encoding`, for example latin1, or convert the file: iconv -f LATIN1 -t UTF-8",
             ),
+            Stop::Trouble(_, Trouble { error: Some(error), .. }) => *error,
             Stop::Trouble(at, trouble) => {
                 let at = Place { unit, before: at.before };
                 let error =

@@ -28,6 +28,8 @@ pub struct FileStore {
     dialect: Dialect,
     /// Stamps of the targets when they were claimed. `None` if the release may replace any file.
     stamps: Option<Vec<Option<Stamp>>>,
+    /// Journals beside the targets that this user's key does not authenticate.
+    unauthenticated: Vec<PathBuf>,
     /// Threads that flush large tables to disk while the tables are read back.
     flushing: Mutex<Vec<Flushing>>,
 }
@@ -108,19 +110,21 @@ impl FileStore {
     }
 }
 
-/// Recovers interrupted publications in all target directories of a release.
-fn recover_places(places: &Places) -> Result<()> {
+/// Recovers interrupted publications in all target directories of a release. Returns the journals
+/// that were not executed because this user's key does not authenticate them.
+fn recover_places(places: &Places) -> Result<Vec<PathBuf>> {
+    let mut unauthenticated = Vec::new();
     let mut directories: Vec<PathBuf> = Vec::new();
     for path in places.tables.iter().chain([&places.manifest]) {
         // For a link, the directory of the linked file is used.
         let place = Target::decide(path)?.path().parent().map(Path::to_owned).unwrap_or_default();
         let place = if place.as_os_str().is_empty() { PathBuf::from(".") } else { place };
         if !directories.contains(&place) {
-            crate::pending::recover(&place)?;
+            unauthenticated.extend(crate::pending::recover(&place)?.unauthenticated);
             directories.push(place);
         }
     }
-    Ok(())
+    Ok(unauthenticated)
 }
 
 /// The delimiter for a text file with this name.
@@ -151,7 +155,7 @@ impl Store for FileStore {
         for (table, key) in places.tables.iter().zip(keys()) {
             Format::of_path(table).map_err(|e| e.at(key))?;
         }
-        recover_places(places)?;
+        self.unauthenticated = recover_places(places)?;
         for (i, (table, key)) in places.tables.iter().zip(keys()).enumerate() {
             let pending = Pending::create(table).map_err(|e| e.at(key))?;
             self.pending.push(if places.private.contains(&i) {
@@ -188,7 +192,8 @@ impl Store for FileStore {
         };
         let mut existing: Vec<Existing> = tables.iter().enumerate().filter_map(table).collect();
         existing.extend(existing_file(None, manifest.target(), false));
-        Ok(Occupied { existing, manifest_file: bytes.clone(), manifest: bytes })
+        let unauthenticated = self.unauthenticated.clone();
+        Ok(Occupied { existing, manifest_file: bytes.clone(), manifest: bytes, unauthenticated })
     }
 
     fn stage(&mut self, table: usize, _: &[TableColumn]) -> Result<Staging> {

@@ -52,6 +52,9 @@ pub struct Occupied {
     /// Contents of the manifest file, for stores that also store manifests elsewhere. For other
     /// stores, these are the contents of `manifest`.
     pub manifest_file: Option<Vec<u8>>,
+    /// Journals beside the targets that this user's key does not authenticate. They were neither
+    /// executed nor removed.
+    pub unauthenticated: Vec<PathBuf>,
 }
 
 /// An object that a release would replace.

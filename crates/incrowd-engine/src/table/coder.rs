@@ -24,6 +24,11 @@ const PREFIX: usize = 60;
 /// has few repetitions, so that a cache does not help.
 const MOST_CACHED: usize = 1 << 20;
 
+/// A column whose dictionary is larger than this, in texts or in bytes, may have texts in place of
+/// codes. The cache of a thread has at most as many bytes of texts.
+pub(crate) const SMALL_DICTIONARY: u32 = 1 << 16;
+pub(crate) const SMALL_TEXTS: usize = 16 << 20;
+
 /// The bytes that a distinct text of a folded column occupies in addition to its own bytes, and the
 /// number of copies of it, when a release is made. The copies are in the dictionary, in the folded
 /// table, in the column's domain, in the labels and in the table that is read back. Measured on
@@ -58,9 +63,11 @@ pub(crate) struct ColumnCoder<'a> {
     marker: usize,
     /// The bytes added to the dictionary, and copies made of them later.
     added: u64,
-    /// The number of coded cells, and the number of those that were not in the cache.
+    /// The number of coded cells, and the number of texts that this coder added to the dictionary.
     cells: u64,
-    misses: u64,
+    new: u64,
+    /// Whether the dictionary of all threads was large when this coder last added a text.
+    is_large: bool,
 }
 
 impl<'a> ColumnCoder<'a> {
@@ -80,7 +87,8 @@ impl<'a> ColumnCoder<'a> {
             marker: coding.missing.len(),
             added: 0,
             cells: 0,
-            misses: 0,
+            new: 0,
+            is_large: false,
         }
     }
 
@@ -94,9 +102,10 @@ impl<'a> ColumnCoder<'a> {
         self.marker
     }
 
-    /// Whether so few cells repeat that the dictionary would be larger and slower than the texts.
+    /// Whether the dictionary is large, and so few cells repeat that it would be larger and slower
+    /// than the texts.
     pub(crate) fn is_useless(&self) -> bool {
-        self.misses > 1 << 14 && 4 * self.misses > self.cells
+        self.is_large && 4 * self.new > self.cells
     }
 
     /// Appends the codes of all cells of a slot. Returns `false`, and appends nothing, if the cells
@@ -228,19 +237,21 @@ impl<'a> ColumnCoder<'a> {
                 return MISSING;
             }
             Some(code) => return code,
-            None => self.misses += 1,
+            None => {}
         }
         let shared = self.dictionary.lock();
         let mut shared = shared.expect("no thread panics while it holds a dictionary");
         let before = (shared.memory(), shared.len());
         let code = shared.intern(text);
         if shared.len() > before.1 {
+            self.new += 1;
+            self.is_large = !shared.is_small();
             self.added += match self.coding.is_folded {
                 true => (PER_FOLDED_TEXT + COPIES * text.len()) as u64,
                 false => shared.memory() - before.0,
             };
         }
-        if self.room > 0 && is_cached {
+        if self.room > 0 && is_cached && self.cache.text_bytes() + text.len() <= SMALL_TEXTS {
             self.cache.put(text, code);
             self.room -= 1;
         }

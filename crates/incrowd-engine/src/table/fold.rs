@@ -19,6 +19,7 @@ use super::read::{Reading, TableSpec};
 use super::{CodedTable, TableColumn};
 use crate::database::Sending;
 use crate::record_values::{ExaminedColumns, RecordValues};
+use crate::remote::Remote;
 use crate::source::{Place, Source, too_large};
 use crate::{FoldSpec, Sent};
 
@@ -87,12 +88,7 @@ pub(crate) fn fold_with(
     progress: &dyn Progress,
 ) -> Result<FoldResult> {
     if let Some(remote) = source.remote() {
-        for name in spec.columns.iter().chain(&spec.repeating).chain(examine.columns) {
-            source.position(name)?;
-        }
-        let (folded, seen) = crate::remote::fold(remote.as_ref(), spec, examine, progress)?;
-        let digest = Some(remote.digest()?);
-        return Ok(FoldResult { folded, table: None, digest, seen, sent: None });
+        return fold_remote(source, remote.as_ref(), spec, examine, progress);
     }
     let is_examined = !examine.columns.is_empty();
     let kept = if is_examined { examine.columns } else { &spec.passthrough };
@@ -114,13 +110,7 @@ pub(crate) fn fold_with(
         ..TableSpec::new(keeping.directory, keeping.memory)
     };
     // A database can send distinct rows if no per-record data is needed.
-    let rows_suffice = kept.is_empty() && !needs_rows;
-    let folded_columns = spec.columns.iter().map(|name| source.position(name));
-    let folded_columns = folded_columns.collect::<Result<Vec<usize>>>()?;
-    let sending = match source.relation() {
-        Some(relation) if rows_suffice && relation.shall_group(&folded_columns)? => Sending::Groups,
-        _ => Sending::Records,
-    };
+    let sending = sending(source, spec, kept.is_empty() && !needs_rows)?;
     let (mut table, reading) = CodedTable::read(source, &table_spec, sending, progress)?;
     let mut folded = Folded {
         read: reading.read,
@@ -128,11 +118,15 @@ pub(crate) fn fold_with(
         missing: reading.missing.clone(),
         marker: spec.missing.get(reading.marker).cloned(),
         repeating: reading.repeating.clone(),
+        decimal: source.decimal().unwrap_or_default(),
         ..Folded::default()
     };
     let sent =
         source.relation().map(|_| Sent { rows: reading.came, grouped: sending == Sending::Groups });
     table.fold_rows(&table_spec, sending, &mut folded)?;
+    if folded.records() != reading.read - reading.dropped {
+        return Err(Error::bug("the fold lost records"));
+    }
     let allowance = source.allowance();
     let most =
         |rows: usize| reading.memory.saturating_add(rows as u64 * per_row(spec.columns.len()));
@@ -163,6 +157,32 @@ pub(crate) fn fold_with(
     }
     let table = (!spec.passthrough.is_empty() && !is_examined).then_some(table);
     Ok(FoldResult { folded, table, digest: scan.digest, seen, sent })
+}
+
+/// Whether a database sends records or distinct rows with counts.
+fn sending(source: &Source, spec: &FoldSpec, rows_suffice: bool) -> Result<Sending> {
+    let columns = spec.columns.iter().map(|name| source.position(name));
+    let columns = columns.collect::<Result<Vec<usize>>>()?;
+    Ok(match source.relation() {
+        Some(relation) if rows_suffice && relation.shall_group(&columns)? => Sending::Groups,
+        _ => Sending::Records,
+    })
+}
+
+/// Folds a table of a system that counts its records itself.
+fn fold_remote(
+    source: &Source,
+    remote: &dyn Remote,
+    spec: &FoldSpec,
+    examine: ExaminedColumns<'_>,
+    progress: &dyn Progress,
+) -> Result<FoldResult> {
+    for name in spec.columns.iter().chain(&spec.repeating).chain(examine.columns) {
+        source.position(name)?;
+    }
+    let (folded, seen) = crate::remote::fold(remote, spec, examine, progress)?;
+    let digest = Some(remote.digest()?);
+    Ok(FoldResult { folded, table: None, digest, seen, sent: None })
 }
 
 /// The estimated bytes of a distinct row.

@@ -26,6 +26,7 @@ use crate::intern::Interner;
 use crate::pending::write_failed;
 use crate::source::{Place, Source};
 use block::CellBlock;
+pub(crate) use coder::{SMALL_DICTIONARY, SMALL_TEXTS};
 pub(crate) use fold::{Keeping, WrittenRecords};
 pub(crate) use read::TableSpec;
 
@@ -137,6 +138,12 @@ impl CodedTable {
         let TableColumn { dictionary, is_text, .. } = &self.columns[column];
         let is_usable = !is_text && self.blocks.spilled == 0;
         (is_usable && dictionary.memory() < LARGE_DICTIONARY).then_some(dictionary)
+    }
+
+    /// Like [`CodedTable::dictionary`], but only if the dictionary is small. How a column of a typed
+    /// file is encoded follows from that, so it must not depend on threads.
+    pub(crate) fn small_dictionary(&self, column: usize) -> Option<&Interner> {
+        self.dictionary(column).filter(|dictionary| dictionary.is_small())
     }
 
     /// The mean length of a record's passthrough cells in bytes, estimated from the cells in
@@ -505,5 +512,56 @@ mod tests {
             assert!(found == expected);
         }
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the file has no name");
+    }
+
+    /// Reads one column of texts.
+    fn table_of(texts: impl Iterator<Item = String>, memory: u64, to: &Path) -> Result<CodedTable> {
+        let schema = Arc::new(Schema::new(vec![Field::new("note", DataType::Utf8, false)]));
+        let texts: Vec<String> = texts.collect();
+        let batch = |texts: &[String]| {
+            let array: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+            RecordBatch::try_new(schema.clone(), vec![array]).unwrap()
+        };
+        let batches = texts.chunks(64).map(batch).collect();
+        let source =
+            Source::of_batches(&Batches::new("table", schema.clone(), batches).unwrap()).unwrap();
+        let names = ["note".to_owned()];
+        let spec = TableSpec { kept: &names, ..TableSpec::new(to, memory) };
+        Ok(CodedTable::read(&source, &spec, Sending::Records, &Silent)?.0)
+    }
+
+    /// A few hundred long texts fill the memory as well as many short ones.
+    #[test]
+    fn long_texts_that_differ_are_kept_as_texts() {
+        let directory = tempfile::tempdir().unwrap();
+        let long = "x".repeat(60_000);
+        let texts = (0..1_600).map(|n| format!("{n}{long}"));
+        let table = table_of(texts, u64::MAX, directory.path()).unwrap();
+        assert!(table.columns[0].is_text);
+        // At most two limits of each thread, because a block is completed first.
+        assert!(table.columns[0].dictionary.memory() < 3 * SMALL_TEXTS as u64);
+        assert_eq!(table.records(), 1_600);
+        let repeated = (0..1_600).map(|n| format!("{}{long}", n % 9));
+        let table = table_of(repeated, u64::MAX, directory.path()).unwrap();
+        assert!(!table.columns[0].is_text && table.columns[0].dictionary.len() == 9);
+    }
+
+    /// Threads decide when a column has texts in place of codes. Only small dictionaries are
+    /// written as such, because the bytes of a file must not depend on threads.
+    #[test]
+    fn a_large_dictionary_is_not_written_to_typed_files() {
+        let directory = tempfile::tempdir().unwrap();
+        for (distinct, is_small) in [(60_000, true), (70_000, false)] {
+            let texts = (0..5 * distinct).map(|n| (n % distinct).to_string());
+            let table = table_of(texts, u64::MAX, directory.path()).unwrap();
+            assert_eq!(table.small_dictionary(0).is_some(), is_small);
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_no_fault_of_the_input() {
+        let texts = (0..200_000).map(|n| n.to_string());
+        let error = table_of(texts, 0, Path::new("/no/such/directory")).unwrap_err();
+        assert_eq!(error.fault(), incrowd_core::Fault::Resources);
     }
 }

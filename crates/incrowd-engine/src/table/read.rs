@@ -222,8 +222,14 @@ impl<'a> TableReader<'a> {
         let cached = source.remembered() / columns.max(1);
         let coder = |(column, dictionary): (usize, &'a Mutex<Interner>)| {
             let is_kept = column < slots.kept;
+            let is_count = slots.grouped && column + 1 == columns;
+            let missing = match is_kept {
+                true => shared.spec.missing_in_kept,
+                false => shared.spec.missing,
+            };
             let coding = Coding {
-                missing: if is_kept { shared.spec.missing_in_kept } else { shared.spec.missing },
+                // A count is never missing, also if its digits are a missing-value text.
+                missing: if is_count { &[] } else { missing },
                 shortens: is_kept && shared.spec.shortens,
                 is_folded: slots.folded().contains(&column),
             };
@@ -280,8 +286,9 @@ impl<'a> TableReader<'a> {
             let count = text.and_then(|text| text.parse().ok()).filter(|count| *count > 0);
             count.ok_or_else(|| Trouble {
                 record,
-                says: " came without a count".to_owned(),
+                says: " has no count".to_owned(),
                 help: None,
+                error: None,
             })
         };
         (0..records.len()).map(count).collect()
@@ -334,11 +341,8 @@ impl<'a> TableReader<'a> {
                 return Err(Trouble {
                     record,
                     says: format!(" has no weight of at least 1 in column `{name}`"),
-                    help: Some(
-                        "every record stands for itself and perhaps for others; leave such records \
-                         out of the table"
-                            .to_owned(),
-                    ),
+                    help: Some("remove such records: a sampling weight is at least 1".to_owned()),
+                    error: None,
                 });
             };
             self.weights.insert(text.as_bytes().to_vec());
@@ -450,11 +454,8 @@ impl Worker for TableReader<'_> {
         }
         let kept = self.keep(records.len(), counts.as_deref());
         self.check_weights(records, kept.as_deref())?;
-        self.append(place, records, kept.as_deref()).map_err(|error| Trouble {
-            record: 0,
-            says: format!(" could not be kept in a temporary file: {error}"),
-            help: None,
-        })
+        let appended = self.append(place, records, kept.as_deref());
+        appended.map_err(|error| Trouble::of_error(super::not_stored(&error)))
     }
 
     fn memory(&self) -> u64 {

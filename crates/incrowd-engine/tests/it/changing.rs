@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::common::{Cell, Style, parquet, text, write};
 use crate::people::{Ask, NAMES, expected, people, release_after};
 use crate::read_back::{read, sorted};
-use incrowd_engine::Order;
+use incrowd_core::{Fault, Silent};
+use incrowd_engine::{FoldSpec, Options, Order, Source};
 
 const PASSING: Ask = Ask { carry: true, order: Order::Sorted, drop: true };
 
@@ -36,6 +37,39 @@ fn a_file_may_change_after_it_was_read() {
         let gone = |input: &Path| std::fs::remove_file(input).unwrap();
         for release in [released(name, &people, changed), released(name, &people, gone)] {
             assert!(release == wanted, "{name}: other records than expected");
+        }
+    }
+}
+
+/// The positions of the columns are read before the records. In another file they belong to other
+/// columns.
+#[test]
+fn a_file_that_changes_between_its_header_and_its_records_is_refused() {
+    for name in ["in.csv", "in.parquet"] {
+        for is_replaced in [true, false] {
+            let dir = tempfile::tempdir().unwrap();
+            let (input, other) = (dir.path().join(name), dir.path().join("other"));
+            let write_table = |path: &Path, names: [&str; 2]| {
+                let records = vec![vec![Some("1".to_owned()), Some("2".to_owned())]; 9];
+                match name {
+                    "in.parquet" => parquet(path, &names, &records),
+                    _ => std::fs::write(path, text(&names, &records, &Style::PLAIN)).unwrap(),
+                }
+            };
+            write_table(&input, ["id", "age"]);
+            let source = Source::open(std::slice::from_ref(&input), &Options::default()).unwrap();
+            // Some file systems have coarse modification times.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            match is_replaced {
+                true => {
+                    write_table(&other, ["age", "id"]);
+                    std::fs::rename(&other, &input).unwrap();
+                }
+                false => write_table(&input, ["age", "id"]),
+            }
+            let spec = FoldSpec { columns: vec!["age".to_owned()], ..FoldSpec::default() };
+            let error = source.fold(&spec, &Silent).unwrap_err();
+            assert!(error.fault() == Fault::Input && error.to_string().contains("changed while"));
         }
     }
 }

@@ -46,7 +46,8 @@ fn the_server_folds_as_we_do() {
     let e = prop::sample::select(vec!["NULL", "true", "false"]);
     let rows = prop::collection::vec((a, b, c, d, e), 1..60);
     let columns = prop::sample::subsequence(vec!["a", "b", "c", "d", "e"], 1..=5);
-    let missing = prop::sample::subsequence(vec!["", "?", "NA", "1.0", "false"], 0..=5);
+    let missing =
+        prop::sample::subsequence(vec!["", "?", "NA", "1.0", "false", "1", "2", "3"], 0..=8);
     let mut runner =
         TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(24) });
     runner
@@ -67,4 +68,24 @@ fn the_server_folds_as_we_do() {
             Ok(())
         })
         .unwrap();
+}
+
+/// The columns of a relation are found by name. A column that is checked for repetition is sent to
+/// the end, although the check ends early.
+#[test]
+fn relations_of_one_input_may_have_their_columns_in_any_order() {
+    let server = or_skip!(Server::start("trust"));
+    server.sql(
+        "CREATE TABLE a AS SELECT i AS id, 'zip' || i % 3 AS zip FROM generate_series(1, 300) i; \
+         CREATE TABLE b AS SELECT 'zip' || i % 3 AS zip, i AS id FROM generate_series(301, 150000) i",
+    );
+    let paths = ["a", "b"].map(|name| PathBuf::from(format!("{}&table={name}", server.address())));
+    let source = Source::open(&paths, &Options::default()).unwrap();
+    for repeating in [vec![], vec!["id".to_owned()]] {
+        let spec = FoldSpec { columns: vec!["zip".to_owned()], repeating, ..FoldSpec::default() };
+        let folded = source.fold(&spec, &Silent).unwrap();
+        let rows = seen(&folded).0;
+        let expected: Vec<_> = (0..3).map(|n| (vec![Some(format!("zip{n}"))], 50_000)).collect();
+        assert_eq!(rows.into_iter().collect::<Vec<_>>(), expected);
+    }
 }

@@ -1,5 +1,7 @@
 //! Comparisons of counts and searches with slow, simple implementations.
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
 
 use super::matches::Matches;
@@ -115,25 +117,52 @@ proptest! {
             prop_assert!(cells(&table, &missing) <= cells(&table, &initial));
         }
     }
+}
 
-    #[test]
-    fn limits_are_respected(
+#[test]
+fn limits_are_respected() {
+    // The tables with missing cells, and those for which the limits are too low.
+    let (changed, refused) = (Cell::new(0), Cell::new(0));
+    let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
+    proptest!(ProptestConfig::with_cases(150), |(
         table in records(50, 3),
         k in 2u64..5,
         most in prop::collection::vec(0u64..20, 3),
-    ) {
+    )| {
         let points = Points::of(3, &table);
         let prices = Prices { of_column: vec![1.0, 2.0, 1.5], most: most.clone() };
-        if let Ok(initial) = initial_missing(&points, k, &prices) {
-            let mut matches = Matches::new(&points, k, initial);
-            improve(&mut matches, &prices);
-            for (column, most) in most.into_iter().enumerate() {
-                let is_missing = |p: &usize| matches.missing(*p as u32) >> column & 1 == 1;
-                let missing = (0..table.len()).filter(is_missing);
-                prop_assert!(missing.map(|p| table[p].1).sum::<u64>() <= most);
+        let sizes = || table.iter().map(|point| point.1);
+        let rare: u64 = sizes().filter(|&records| records < k).sum();
+        let initial = match initial_missing(&points, k, &prices) {
+            Ok(initial) => initial,
+            Err(without) => {
+                // Only records of rare points can remain, and only if a limit is too low for them
+                // or the table has fewer than k records.
+                prop_assert!(0 < without && without <= rare, "{} of {}", without, rare);
+                let is_limited = most.iter().any(|&most| most < rare);
+                prop_assert!(is_limited || sizes().sum::<u64>() < k);
+                count(&refused);
+                return Ok(());
             }
+        };
+        let mut matches = Matches::new(&points, k, initial);
+        improve(&mut matches, &prices);
+        let missing: Vec<Columns> =
+            (0..table.len() as u32).map(|point| matches.missing(point)).collect();
+        for (column, most) in most.into_iter().enumerate() {
+            let is_missing = |p: &usize| missing[*p] >> column & 1 == 1;
+            let of_column = (0..table.len()).filter(is_missing);
+            prop_assert!(of_column.map(|p| table[p].1).sum::<u64>() <= most);
         }
-    }
+        for point in 0..table.len() {
+            prop_assert!(twin(&table, &missing, point, missing[point]) >= k);
+        }
+        if rare > 0 {
+            count(&changed);
+        }
+    });
+    // About half of the tables each.
+    assert!(changed.get() >= 20 && refused.get() >= 10, "{changed:?} {refused:?}");
 }
 
 /// Compares the search with the optimum of small tables, in total.

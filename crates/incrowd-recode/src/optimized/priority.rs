@@ -58,6 +58,7 @@ fn all_orders(width: usize) -> Vec<Vec<usize>> {
 
 impl Optimized {
     /// Runs the trials and the final run, and returns the best result.
+    // Long, because trials, final run and their comparison share the divided tables.
     pub(super) fn divide(
         &self,
         data: &Dataset,

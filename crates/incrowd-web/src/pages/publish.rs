@@ -17,7 +17,7 @@ use super::{Context, FormFields, JobPath, Step, context, form_value, layout, mod
 use crate::app::App;
 use crate::document::is_open;
 use crate::forms;
-use crate::markup;
+use crate::markup::{self, prose};
 use crate::open::Origin;
 use crate::private_dir::file_name;
 use crate::steps::{self, Answer, File, Published};
@@ -119,6 +119,7 @@ fn done(ctx: &Context, published: &Published) -> Markup {
     let release = quoted(release.unwrap_or(FilePath::new("")));
     html! {
         (verdict(Tone::Good, t::WRITTEN, &[published.dir.display().to_string()]))
+        @if let Some(journals) = &published.journals { p.message.note { (prose(journals)) } }
         ul.files {
             @for (i, (file, path)) in published.files.iter().enumerate() {
                 @let page = matches!(file, File::Public | File::Owner);

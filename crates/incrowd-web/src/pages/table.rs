@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::chart;
 use crate::document::field_name;
 use crate::forms::id;
+use crate::markup::prose;
 use crate::steps::{self, Answer};
 use crate::tasks::Kind;
 use crate::texts as t;
@@ -57,6 +58,7 @@ fn body(ctx: &Context) -> Markup {
     let profile = &ctx.inspection.profile;
     let of = |role| ctx.document.in_role(role).len().to_string();
     html! {
+        @if let Some(journals) = &ctx.table.journals { p.message.note { (prose(journals)) } }
         (facts(&[
             (t::RECORDS, thousands(profile.records)),
             (t::COLUMNS, profile.table_columns.to_string()),

@@ -1,10 +1,11 @@
-// A complete session in a real browser: every step and error, keyboard, accessibility, light and dark, narrow and wide.
+// A complete session in a real browser: every step and error, keyboard, accessibility, light and
+// dark, narrow and wide.
 //
 //   node session.mjs PROGRAM WORK SHOTS [TABLE ROLES]
 //
-// PROGRAM is the command `incrowd`, WORK an empty directory, SHOTS the directory of screenshots. TABLE is a second table for a
-// session after the demo. Libraries are loaded from the working directory. The exit code is 0 without problems; otherwise
-// they are printed.
+// PROGRAM is the command `incrowd`, WORK an empty directory, SHOTS the directory of screenshots.
+// TABLE is a second table for a session after the demo. Libraries are loaded from the working
+// directory. The exit code is 0 without problems; otherwise they are printed.
 import { createRequire } from "node:module";
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -18,13 +19,14 @@ const { chromium } = require("playwright-core");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 fs.mkdirSync(shots, { recursive: true });
 
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-  "--disable-sync", "--no-first-run", "--disable-quic"];
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-quic"];
 const TIMEOUT = Number(process.env.PATIENCE || 180_000);
 
 // Starts a server and waits for its address.
 async function serve(...given) {
-  const server = spawn(program, ["serve", "--no-open", "--json", ...given], { cwd: work, stdio: ["ignore", "pipe", "pipe"] });
+  const server = spawn(program, ["serve", "--no-open", "--json", ...given],
+    { cwd: work, stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "", stderr = "";
   server.stderr.on("data", (piece) => { stderr += piece; });
   const address = await new Promise((found, failed) => {
@@ -38,7 +40,9 @@ async function serve(...given) {
   return { server, address, stderr: () => stderr };
 }
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS,
+});
 const problems = [];
 
 async function open(address, options = {}) {
@@ -55,21 +59,28 @@ async function open(address, options = {}) {
 function watch(page) {
   page.on("request", (request) => {
     const host = new URL(request.url()).hostname;
-    if (host !== "127.0.0.1" && !request.url().startsWith("data:")) problems.push(`asked ${request.url()}`);
+    if (host !== "127.0.0.1" && !request.url().startsWith("data:")) {
+      problems.push(`asked ${request.url()}`);
+    }
   });
   page.on("console", (message) => {
     const text = message.text();
     // Expected error codes and a stopped server are not problems.
-    if (message.type() === "error" && !/status of (422|404|409)|ERR_CONNECTION/.test(text)) problems.push(`console: ${text}`);
+    if (message.type() === "error" && !/status of (422|404|409)|ERR_CONNECTION/.test(text)) {
+      problems.push(`console: ${text}`);
+    }
   });
   page.on("pageerror", (error) => problems.push(`script: ${error.message}`));
 }
 
 async function accessible(page, name) {
   await page.evaluate(axe);
-  const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21aa"] }));
+  const found = await page.evaluate(() => globalThis.axe.run(document, {
+    resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21aa"],
+  }));
   for (const violation of found.violations) {
-    const where = violation.nodes.slice(0, 3).map((node) => `${node.target} ${node.failureSummary}`).join("\n   ");
+    const nodes = violation.nodes.slice(0, 3);
+    const where = nodes.map((node) => `${node.target} ${node.failureSummary}`).join("\n   ");
     problems.push(`${name}: ${violation.id}: ${violation.help}\n   ${where}`);
   }
 }
@@ -78,11 +89,15 @@ async function accessible(page, name) {
 async function shot(page, name) {
   await accessible(page, name);
   const size = page.viewportSize();
-  for (const [kind, width, scheme] of [["wide", 1280, "light"], ["narrow", 360, "light"], ["dark", 1280, "dark"]]) {
+  const modes = [["wide", 1280, "light"], ["narrow", 360, "light"], ["dark", 1280, "dark"]];
+  for (const [kind, width, scheme] of modes) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: scheme });
     await page.waitForTimeout(60);
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    const over = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = document.documentElement;
+      return scrollWidth - clientWidth;
+    });
     if (over > 1) problems.push(`${name} ${kind}: runs ${over} pixels over the edge`);
     await page.screenshot({ path: path.join(shots, `${name}-${kind}.png`), fullPage: true });
     if (kind !== "wide") await accessible(page, `${name} ${kind}`);
@@ -93,7 +108,8 @@ async function shot(page, name) {
 
 const step = (page, name) => page.locator(".steps").getByRole("link", { name }).click();
 const settled = async (page) => {
-  await page.waitForFunction(() => !document.querySelector("[data-task]"), null, { timeout: TIMEOUT });
+  const ended = () => !document.querySelector("[data-task]");
+  await page.waitForFunction(ended, null, { timeout: TIMEOUT });
 };
 // A role is saved when it is chosen, and the new job has a new address.
 async function choose(page, column, role) {
@@ -110,7 +126,8 @@ async function publish(page, name) {
   await step(page, "Check");
   await page.locator(".sentences li").first().waitFor();
   await settled(page);
-  assert.match(await page.locator(".sentences").innerText(), /Nobody can be narrowed down below \d+ records/);
+  const sentences = await page.locator(".sentences").innerText();
+  assert.match(sentences, /Nobody can be narrowed down below \d+ records/);
   await shot(page, `${name}-6-check`);
 
   await step(page, "Publish");
@@ -126,27 +143,37 @@ async function publish(page, name) {
   const release = files.find((file) => file.endsWith(".release.csv"));
   const job = files.find((file) => file.endsWith(".job.toml"));
   assert.ok(release && job && files.some((file) => file.endsWith(".release.json")), files.join());
-  assert.ok(files.some((file) => file.endsWith(".report.html")) && files.some((file) => file.endsWith(".owner.html")), files.join());
+  assert.ok(files.some((file) => file.endsWith(".report.html")), files.join());
+  assert.ok(files.some((file) => file.endsWith(".owner.html")), files.join());
 
   // The job file makes the same records, and the download equals the written file.
   const made = lines(path.join(dir, release));
   const manifest = JSON.parse(fs.readFileSync(path.join(dir, release.replace(".csv", ".json"))));
-  const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Save the job file" }).click()]);
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Save the job file" }).click(),
+  ]);
   assert.equal(saved.suggestedFilename(), job);
   const again = path.join(dir, "again.release.csv");
-  const ran = spawnSync(program, ["anonymize", job, "-o", again, "--quiet"], { cwd: dir, encoding: "utf8" });
+  const run = (...args) => spawnSync(program, args, { cwd: dir, encoding: "utf8" });
+  const ran = run("anonymize", job, "-o", again, "--quiet");
   assert.equal(ran.status, 0, ran.stderr);
   assert.deepEqual(lines(again), made, "the job file makes another release");
-  const verified = spawnSync(program, ["verify", path.join(dir, release), "--quiet"], { cwd: dir, encoding: "utf8" });
+  const verified = run("verify", path.join(dir, release), "--quiet");
   assert.equal(verified.status, 0, verified.stdout + verified.stderr);
 
   // The reports open in new tabs. Records are on the owner's page only.
   for (const [i, kind, ending] of [[0, "public", ".report.html"], [1, "owner", ".owner.html"]]) {
-    const [report] = await Promise.all([page.context().waitForEvent("page"), page.locator(".files a[target]").nth(i).click()]);
+    const [report] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.locator(".files a[target]").nth(i).click(),
+    ]);
     await report.getByRole("heading", { level: 1 }).waitFor();
-    assert.match(await report.locator(".sentences").innerText(), /Nobody can be narrowed down below \d+ records/);
+    const sentences = await report.locator(".sentences").innerText();
+    assert.match(sentences, /Nobody can be narrowed down below \d+ records/);
     assert.equal(await report.locator("table.sample").count(), i);
-    // The policy of the server blocks the accessibility check too, so the page is loaded from its file.
+    // The policy of the server blocks the accessibility check too, so the page is loaded from its
+    // file.
     await report.goto(`file://${path.join(dir, files.find((file) => file.endsWith(ending)))}`);
     await shot(report, `${name}-${8 + i}-${kind}`);
     await report.close();
@@ -157,12 +184,20 @@ async function publish(page, name) {
 // Navigates to another server on this host: it receives neither a cookie nor the path of the page.
 async function otherServer(page) {
   const heads = [];
-  const other = http.createServer((request, response) => { heads.push(request.rawHeaders.join("\n")); response.end("<p>other</p>"); });
+  const other = http.createServer((request, response) => {
+    heads.push(request.rawHeaders.join("\n"));
+    response.end("<p>other</p>");
+  });
   await new Promise((ready) => other.listen(0, "127.0.0.1", ready));
   const secret = new URL(page.url()).pathname.split("/")[2];
   assert.match(secret, /^[0-9a-f]{32}$/);
   const there = `http://127.0.0.1:${other.address().port}/`;
-  await page.evaluate((there) => { const link = document.createElement("a"); link.href = there; document.body.append(link); link.click(); }, there);
+  await page.evaluate((there) => {
+    const link = document.createElement("a");
+    link.href = there;
+    document.body.append(link);
+    link.click();
+  }, there);
   await page.waitForURL(there);
   assert.ok(heads.length > 0);
   for (const head of heads) assert.ok(!head.includes(secret) && !/^cookie$/im.test(head), head);
@@ -177,7 +212,9 @@ async function demo() {
 
   // The address works once, requests without the secret are refused, and there is no cookie.
   const stranger = await (await browser.newContext()).newPage();
-  for (const wrong of [address, new URL("/", address).href]) assert.equal((await stranger.goto(wrong)).status(), 403);
+  for (const wrong of [address, new URL("/", address).href]) {
+    assert.equal((await stranger.goto(wrong)).status(), 403);
+  }
   await stranger.context().close();
   assert.deepEqual(await page.context().cookies(), []);
   const start = page.url();
@@ -191,7 +228,8 @@ async function demo() {
   await shot(page, "error-no-file");
   await page.getByRole("link", { name: "Back" }).click();
   const picture = path.join(work, "picture.csv");
-  fs.writeFileSync(picture, Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 0, 0, 0, 9, 255, 254]));
+  const png = [0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3, 0, 0, 0, 9, 255, 254];
+  fs.writeFileSync(picture, Buffer.from(png));
   await page.locator("input[type=file]").setInputFiles(picture);
   await page.locator("form[action$='/upload'] button").click();
   await page.getByRole("alert").waitFor();
@@ -298,7 +336,9 @@ async function demo() {
   await step(page, "Release");
   await page.locator(".verdict").waitFor();
   server.kill("SIGINT");
-  const code = await new Promise((ended) => server.on("exit", (code, signal) => ended(code ?? signal)));
+  const code = await new Promise((ended) => {
+    server.on("exit", (code, signal) => ended(code ?? signal));
+  });
   assert.equal(code, 0, stderr());
   for (let i = 0; i < 4; i += 1) {
     await page.locator("[data-range]").press("ArrowRight");
@@ -342,7 +382,8 @@ try {
   problems.push(error.stack);
   for (const context of browser.contexts()) {
     for (const page of context.pages()) {
-      await page.screenshot({ path: path.join(shots, "failed.png"), fullPage: true }).catch(() => {});
+      const failed = { path: path.join(shots, "failed.png"), fullPage: true };
+      await page.screenshot(failed).catch(() => {});
     }
   }
 } finally {

@@ -39,11 +39,11 @@ pub const CHOICE: ChoiceCard = ChoiceCard {
             a fixed scale: a risk is 0 at what guessing without the release achieves and 1 at \
             certainty, a loss is 0 for the original and 1 for nothing. Of the front the one \
             nearest to 0 in all axes is chosen, the first of several.",
-    limits: "It knows no law and no purpose: if a k of 10 or a certain model is required, choose \
-             among the configurations that have it. All axes have equal weight: half the loss \
-             counts as much as half the way from guessing to certainty. The greatest \
-             re-identification risk and the average probability of a guess are different kinds of \
-             risk.",
+    limits: "It does not consider laws or the purpose of the release: if a k of 10 or a certain \
+             model is required, choose among the configurations that have it. All axes have equal \
+             weight: half the loss counts as much as half the way from guessing to certainty. The \
+             greatest re-identification risk and the average probability of a guess are different \
+             kinds of risk.",
 };
 
 /// The coordinates of a configuration; smaller is better on every axis.

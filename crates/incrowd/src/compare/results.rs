@@ -15,6 +15,7 @@ use super::sweep::Plan;
 use super::trial::Done;
 use crate::job::Job;
 use crate::making::claim::Claim;
+use crate::making::replacing::{Mark, check_file};
 use crate::manifest::file_name;
 use crate::reporting::sentences;
 use crate::write_file;
@@ -236,15 +237,34 @@ impl Comparison {
         let mut json = serde_json::to_vec_pretty(&self.to_json()).unwrap_or_default();
         json.push(b'\n');
         let page = incrowd_report::comparison_page(&page::page(self)).into_bytes();
-        for (name, bytes) in FILES.iter().zip([&self.csv(), &json, &page]) {
+        for ((name, _), bytes) in FILES.iter().zip([&self.csv(), &json, &page]) {
             write_file(&Target::decide(&dir.join(name))?, bytes, Audience::Owner)?;
         }
         Ok(())
     }
 }
 
-/// The files of a comparison in addition to its log, for the data owner only.
-const FILES: [&str; 3] = ["comparison.csv", "comparison.json", "comparison.html"];
+/// The files of a comparison in addition to its log, for the data owner only, and the marks by
+/// which they are recognized.
+const FILES: [(&str, Mark); 3] = [
+    ("comparison.csv", Mark::Begins("algorithm,models,identity_risk,attribute_risk,")),
+    ("comparison.json", Mark::Begins("{\n  \"incrowd\": ")),
+    ("comparison.html", Mark::Page),
+];
+/// The beginning of a line of the log.
+const LOG: Mark = Mark::Begins("{\"key\":");
+
+/// Refuses to overwrite a file that a comparison did not write. An empty file is overwritten.
+fn check_own(path: &Path, mark: Mark) -> Result<()> {
+    if std::fs::metadata(path).is_ok_and(|found| found.len() == 0) {
+        return Ok(());
+    }
+    check_file(path, mark, false).map_err(|e| {
+        Error::job(e.message().to_owned())
+            .help("name another directory, or move the file away")
+            .at("compare.dir")
+    })
+}
 
 fn short(x: f64) -> String {
     match x {
@@ -342,12 +362,15 @@ impl Log {
         let plans: Vec<(String, String, String)> =
             plans.iter().map(|p| (key(p), p.algorithm.clone(), p.models.clone())).collect();
         let mut claim = Claim::of_job(job);
-        for name in FILES {
-            claim.writes(&dir.join(name), "a file of the comparison", "compare.dir")?;
+        for (name, mark) in FILES {
+            let path = dir.join(name);
+            claim.writes(&path, "a file of the comparison", "compare.dir")?;
+            check_own(&path, mark)?;
         }
-        let log =
-            claim.writes(&dir.join("results.jsonl"), "the log of the comparison", "compare.dir")?;
-        let path = log.path().to_owned();
+        let log = dir.join("results.jsonl");
+        let target = claim.writes(&log, "the log of the comparison", "compare.dir")?;
+        check_own(&log, LOG)?;
+        let path = target.path().to_owned();
         // Results of an earlier run that cannot be read are computed again.
         let text = incrowd_engine::read_side_text(&path, incrowd_engine::MOST_HIERARCHY_BYTES)
             .unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::job::Job;
 use crate::job::reading::Reading;
 use crate::making::checked::CheckedJob;
 use crate::making::make::{Material, make};
-use crate::making::publication::{Asked, References, Tables};
+use crate::making::publication::{Asked, Tables};
 
 /// The input that all configurations share.
 pub(super) struct SharedInput {
@@ -53,8 +53,7 @@ fn scores(table: &SharedInput, job: &Job) -> Result<Scores> {
     let tally = made.tally(&release)?;
     let reading = Reading::of_schema(&made.schema, &job.job.input);
     let attribute = guessed(&release, &reading)?;
-    let references =
-        References { population: made.population.as_ref(), original: made.original.as_ref() };
+    let references = made.generalized.references();
     let missing_cells = job.job.algorithm.missing_cells;
     let asked = Asked {
         reading: &reading,
@@ -75,8 +74,8 @@ fn scores(table: &SharedInput, job: &Job) -> Result<Scores> {
     Ok(Scores {
         groups: judged.verification.groups,
         smallest,
-        published: tally.published - made.starred,
-        suppressed: absent + made.starred,
+        published: tally.published - made.generalized.starred,
+        suppressed: absent + made.generalized.starred,
         identity: 1.0 / smallest.max(1) as f64,
         attribute,
         metrics: METRICS
@@ -94,7 +93,9 @@ fn guessed(release: &Folded, reading: &Reading) -> Result<Option<f64>> {
     }
     let card = Card::find("homogeneity")?;
     let quasi = reading.quasi_specs();
-    let adversary = Adversary::new(Published::new(release, &quasi), &reading.missing);
+    let published =
+        Published::new(release, &quasi).with_specs(&reading.sensitive, &reading.missing);
+    let adversary = Adversary::new(published, &reading.missing);
     let findings = (card.run)(&adversary, card.threshold(None)?, &Silent)?.findings;
     Ok(findings.iter().map(|finding| finding.average).reduce(f64::max))
 }

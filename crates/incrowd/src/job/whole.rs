@@ -122,17 +122,14 @@ impl JobBuilder {
             let at = builder.provenance.exactly(key).cloned().unwrap_or(At::Flag(String::new()));
             Refused { error: error.at(key), at }
         };
-        let no_database = || {
-            Error::job("only a database has tables")
-                .help("write postgresql://user@host/database as path")
-        };
         let input = &mut self.job.input;
         if !input.paths.is_empty() && (input.table.is_some() || input.query.is_some()) {
             let (table, query) = (input.table.take(), input.query.take());
             let key = if query.is_some() { "input.query" } else { "input.table" };
             let located = match input.paths.as_slice() {
-                [path] if is_database(path) => locate(path, table.as_deref(), query.as_deref()),
-                _ => Err(no_database()),
+                [path] => locate(path, table.as_deref(), query.as_deref()),
+                _ => Err(Error::job("several paths are given, and the table is in one database")
+                    .help("write one address, or a table in each: postgresql://host/db?table=…")),
             };
             match located {
                 Ok(path) => input.paths = vec![path],
@@ -142,11 +139,7 @@ impl JobBuilder {
         if let Some(output) = self.job.output.as_mut()
             && let Some(table) = output.table.take()
         {
-            let located = match is_database(&output.path) {
-                true => locate(&output.path, Some(&table), None),
-                false => Err(no_database()),
-            };
-            match located {
+            match locate(&output.path, Some(&table), None) {
                 Ok(path) => output.path = path,
                 Err(error) => return Err(refuse(self, error, "output.table")),
             }

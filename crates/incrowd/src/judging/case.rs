@@ -9,8 +9,8 @@ use incrowd_engine::{
     MOST_BYTES, digest, is_database, read_manifest, read_side_file, refuse_interrupted,
 };
 
-use crate::job::RoleName;
 use crate::job::reading::{Reading, open_release};
+use crate::job::{OnMissing, RoleName};
 use crate::judging::request::Judging;
 use crate::making::checked::{need_sensitive, promises};
 use crate::making::publication::{self, Publication, PublishedTables, Tables};
@@ -267,20 +267,21 @@ fn manifest_file(judging: &Judging) -> Result<ManifestFile> {
         }
     })?;
     // This path may have the manifest of another file: `people.csv` and `people.release.csv` share
-    // it. A release that was renamed together with its manifest is recognized by its digest.
+    // it. A release that was renamed together with its manifest is recognized by its digest. Only
+    // regular files are read for that: a pipe or a device may never end.
     let is_own = judging.manifest.is_some()
         || manifest.release.is_empty()
         || path.is_none_or(|path| {
             manifest.release == file_name(path)
                 || file.parent() == Some(path)
-                || digest(path).is_ok_and(|digest| digest == manifest.digest)
+                || (path.is_file() && digest(path).is_ok_and(|digest| digest == manifest.digest))
         });
     Ok(if is_own { own(manifest) } else { ManifestFile::Another(file, Box::new(manifest)) })
 }
 
 /// Adds the roles of the manifest, if there is one and no quasi-identifiers are stated. Further
 /// statements about columns can then be added.
-pub fn with_roles_of_manifest(judging: &Judging) -> Result<Judging> {
+pub(crate) fn with_roles_of_manifest(judging: &Judging) -> Result<Judging> {
     match manifest_of(judging)? {
         Some(manifest) => with_roles(judging, &manifest),
         None => Ok(judging.clone()),
@@ -289,6 +290,10 @@ pub fn with_roles_of_manifest(judging: &Judging) -> Result<Judging> {
 
 fn with_roles(judging: &Judging, manifest: &Manifest) -> Result<Judging> {
     let mut judging = judging.clone();
+    // Missing values in other tables are treated as in the release, unless the caller states it.
+    if manifest.job.on_missing == "keep" {
+        judging.on_missing = judging.on_missing.or(Some(OnMissing::Keep));
+    }
     if judging.columns.iter().any(|(_, column)| column.role == RoleName::Quasi) {
         return Ok(judging);
     }
@@ -298,10 +303,6 @@ fn with_roles(judging: &Judging, manifest: &Manifest) -> Result<Judging> {
             Some((_, known)) => *known = column,
             None => judging.columns.push((name.to_owned(), column)),
         }
-    }
-    // Missing values in a population are treated as in the release.
-    if manifest.job.on_missing == "keep" {
-        judging.on_missing = Some(crate::job::OnMissing::Keep);
     }
     Ok(judging)
 }

@@ -1,35 +1,78 @@
 //! Warnings about journals that this user did not write. A release from another person may contain
 //! some; they are never executed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use incrowd_engine::{configuration_directory, is_database, is_remote, unauthenticated_journals};
 
-use crate::job::Job;
+use crate::job::{Input, Job};
+use crate::judging::attack::AttackRequest;
 use crate::judging::request::Judging;
+use crate::making::suppression;
+use crate::series::batches::BatchTable;
 
-/// Returns a warning about unauthenticated journals next to the tables that a job reads and writes.
+/// Returns a warning about unauthenticated journals next to the tables and ledgers that a job reads
+/// and writes.
 pub fn unauthenticated_by_job(job: &Job) -> Option<String> {
-    let output =
-        job.output.iter().flat_map(|output| [Some(&output.path), output.manifest.as_ref()]);
-    let input = job.input.paths.iter().filter(|_| job.input.memory.is_none());
-    warning(input.chain(output.flatten()))
+    let mut files = paths(&job.input);
+    files.extend(job.population.iter().flat_map(|population| &population.paths));
+    if let Some(external) = &job.external {
+        files.extend(external.paths.iter().filter(|_| external.memory.is_none()));
+        files.extend([&external.audit, &external.sensitive].into_iter().flatten());
+    }
+    if let Some(output) = &job.output {
+        files.push(&output.path);
+        files.extend(&output.manifest);
+    }
+    let private = job.suppression.iter().flat_map(suppression::private_files);
+    let private: Vec<PathBuf> = private.collect();
+    unauthenticated_beside(files.into_iter().chain(&private))
 }
 
 /// Returns a warning about unauthenticated journals next to the tables that are judged.
-pub fn unauthenticated_by_judging(judging: &Judging) -> Option<String> {
-    let original = judging.original.iter().flat_map(|original| &original.paths);
-    let population = judging.population.iter().flat_map(|population| &population.paths);
-    warning(judging.release.paths.iter().chain(&judging.manifest).chain(original).chain(population))
+pub(crate) fn unauthenticated_by_judging(judging: &Judging) -> Option<String> {
+    unauthenticated_beside(judged(judging))
 }
 
-fn warning<'a>(tables: impl Iterator<Item = &'a PathBuf>) -> Option<String> {
-    let files = tables.filter(|path| !is_database(path) && !is_remote(path));
+/// Returns a warning about unauthenticated journals next to the other tables of an attack.
+pub fn unauthenticated_by_attack(request: &AttackRequest) -> Option<String> {
+    let external = request.external.iter().flat_map(|external| &external.paths);
+    unauthenticated_beside(external.chain(request.second.iter().flat_map(judged)))
+}
+
+/// Returns a warning about unauthenticated journals next to the tables of a sequence and next to
+/// their releases in `directory`.
+pub fn unauthenticated_by_batches(tables: &[BatchTable], directory: &Path) -> Option<String> {
+    let releases: Vec<PathBuf> = tables.iter().map(|table| table.release(directory)).collect();
+    unauthenticated_beside(tables.iter().flat_map(BatchTable::paths).chain(&releases))
+}
+
+/// Returns a warning about unauthenticated journals next to files. A path may also be a pattern or
+/// a directory.
+pub fn unauthenticated_beside<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Option<String> {
+    let files = files.into_iter().filter(|path| !is_database(path) && !is_remote(path));
     let mut journals: Vec<PathBuf> =
         files.flat_map(|path| unauthenticated_journals(path)).collect();
     journals.sort();
     journals.dedup();
     unauthenticated_text(&journals)
+}
+
+/// The paths of a table that is not in memory.
+fn paths(input: &Input) -> Vec<&PathBuf> {
+    input.paths.iter().filter(|_| input.memory.is_none()).collect()
+}
+
+fn judged(judging: &Judging) -> Vec<&PathBuf> {
+    let mut files: Vec<&PathBuf> = judging.release.paths.iter().collect();
+    files.extend([&judging.manifest, &judging.values].into_iter().flatten());
+    files.extend(judging.original.iter().flat_map(paths));
+    files.extend(judging.population.iter().flat_map(|population| &population.paths));
+    if let Some(external) = &judging.external {
+        files.extend(external.paths.iter().filter(|_| external.memory.is_none()));
+        files.extend(&external.audit);
+    }
+    files
 }
 
 /// Returns a warning about journals that were not executed because this user's key does not

@@ -8,6 +8,7 @@ use crate::judging::request::Judging;
 use crate::judging::utility_report::Ask;
 use crate::judging::verify::{Checked, verify};
 use crate::reporting::report::{Pages, report};
+use crate::work::stoppable;
 
 /// A [`Judging`] with a receiver of progress reports.
 #[derive(Clone, Copy)]
@@ -26,23 +27,23 @@ impl std::fmt::Debug for Judge<'_> {
 impl Judge<'_> {
     /// Verifies the release: the stated models, or those of its manifest.
     pub fn verify(self) -> Result<Checked> {
-        verify(self.judging, self.progress)
+        stoppable(|| verify(self.judging, self.progress))
     }
 
     /// Runs the attacks that apply to the release.
     pub fn attack(self, request: &AttackRequest) -> Result<AttackReport> {
-        attack(self.judging, request, self.progress)
+        stoppable(|| attack(self.judging, request, self.progress))
     }
 
     /// Measures the information loss of the release against its original and, if requested, its
     /// utility.
     pub fn measure(self, ask: Option<&Ask>) -> Result<Measurement> {
-        measure(self.judging, ask, self.progress)
+        stoppable(|| measure(self.judging, ask, self.progress))
     }
 
     /// Verifies, attacks and measures the release, and renders the results as pages.
     pub fn report(self, ask: &Ask) -> Result<Pages> {
-        report(self.judging, ask, self.progress)
+        stoppable(|| report(self.judging, ask, self.progress))
     }
 }
 

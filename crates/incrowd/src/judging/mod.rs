@@ -1,10 +1,12 @@
 //! Judging answers: does a published release keep its guarantees, what can an adversary infer from
 //! it, and how much information did it lose?
 //!
-//! [`request`] names the release, and [`case`] completes the request from the manifest.
+//! [`request`] names the release, [`builder`] assembles the request from settings, and [`case`]
+//! completes it from the manifest.
 //! [`verify`](mod@verify), [`attack`](mod@attack) and [`measure`](mod@measure) answer it.
 
 pub(crate) mod attack;
+pub(crate) mod builder;
 pub(crate) mod case;
 pub(crate) mod from_original;
 pub(crate) mod guarantee;

@@ -84,11 +84,6 @@ fn persons(
     release: &Folded,
     progress: &dyn Progress,
 ) -> Result<Search> {
-    if manifest.job.written.as_ref().is_some_and(|written| !written.means.is_empty()) {
-        return Ok(Search::Failed(
-            "it holds group means, which are no ranges, so records cannot be matched with groups",
-        ));
-    }
     case.need_hierarchies()?;
     let job = job(case, manifest, original)?;
     let source = open_input(original)?;
@@ -101,6 +96,11 @@ fn persons(
     let repeated = folded.persons.as_ref().is_some_and(|persons| persons.repeated);
     if !repeated && let Some(found) = by_counts(case, manifest, &folded, release) {
         return Ok(found);
+    }
+    if manifest.job.written.as_ref().is_some_and(|written| !written.means.is_empty()) {
+        return Ok(Search::Failed(
+            "it holds group means, which are no ranges, so records cannot be matched with groups",
+        ));
     }
     let stated = |(name, value): &(&str, &str)| {
         checked.method.params.iter().any(|(own, is)| own == *name && is.to_string() == *value)
@@ -162,7 +162,7 @@ fn by_counts(
     original: &Folded,
     release: &Folded,
 ) -> Option<Search> {
-    if case.publication.name() != "one table" || manifest.suppression.is_some() {
+    if !case.publication.has_whole_records() || manifest.suppression.is_some() {
         // Such a release assumes one record per person, and cannot be made again without its
         // secret key or further tables. Other rules compare it with the original.
         return Some(Search::OneRecordEach);

@@ -12,7 +12,7 @@ use crate::judging::from_original::FromOriginal;
 use crate::judging::release_persons::{self, ReleasePersons};
 use crate::judging::request::Judging;
 use crate::making::checked::{about_outliers, need_population};
-use crate::making::publication::{Asked, References};
+use crate::making::publication::{Asked, References, TableContent};
 use crate::manifest::{Manifest, MissingCellsEntry, ModelEntry, SigningKey};
 
 /// The result of verifying a published table.
@@ -67,7 +67,7 @@ fn unknown_by_persons(promise: &Promise, judgement: &mut Judgement) {
 #[non_exhaustive]
 pub struct CheckedFile {
     /// Its content.
-    pub content: &'static str,
+    pub content: TableContent,
     /// The digest of its bytes.
     pub digest: String,
     /// Whether the digest matches the manifest; `None` if the manifest does not name the file.
@@ -90,6 +90,14 @@ impl Checked {
             self.from_original.as_ref().is_none_or(FromOriginal::holds),
         ];
         Decision::worst(on_values.chain([promises]).chain(others.map(Decision::of)))
+    }
+
+    /// Returns whether every model holds, without the other checks.
+    pub fn guarantees(&self) -> Decision {
+        let on_values = self.on_values.iter().flat_map(|v| &v.judgements);
+        Decision::worst(
+            self.verification.judgements.iter().chain(on_values).map(Judgement::decision),
+        )
     }
 
     /// Returns whether all of that holds.
@@ -180,7 +188,8 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
         .files
         .iter()
         .map(|file| {
-            let stated = case.manifest.as_ref().and_then(|manifest| manifest.file(file.content));
+            let stated =
+                case.manifest.as_ref().and_then(|manifest| manifest.file(file.content.as_str()));
             let matches = stated.map(|stated| stated.digest == file.digest);
             CheckedFile { content: file.content, digest: file.digest.clone(), matches }
         })

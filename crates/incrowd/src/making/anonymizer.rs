@@ -11,6 +11,7 @@ use crate::job::reading::open_input;
 use crate::job::{Job, Output};
 use crate::making::pipeline::{Released, Report, anonymize_with_insight};
 use crate::reporting::report;
+use crate::work::stoppable;
 
 /// Makes a verified release of a table.
 ///
@@ -95,7 +96,13 @@ impl<'a> Anonymizer<'a> {
     /// On an error nothing is published and no staged file remains.
     ///
     /// Reports are made from the published release. If a report fails, the release stays.
+    /// If [`Watch::stop`](crate::work::Watch::stop) is called meanwhile, the error has the fault
+    /// [`Fault::Stopped`](crate::Fault::Stopped).
     pub fn run(&self) -> Result<Report> {
+        stoppable(|| self.run_to_end())
+    }
+
+    fn run_to_end(&self) -> Result<Report> {
         let job = &*self.job;
         let pages = report::targets(job)?;
         let in_database = job.output.as_ref().is_some_and(|output| is_database(&output.path));
@@ -104,11 +111,12 @@ impl<'a> Anonymizer<'a> {
             false => Box::new(FileStore::default()),
         };
         let mut engine = Embedded::with_store(open_input(&job.input)?, store);
-        let report = self.run_with(&mut engine)?;
+        let report = anonymize_with_insight(&mut engine, job, None, self.progress)?;
         self.progress.published(&report.path().to_string());
-        report::write_pages(job, &pages, self.progress).map_err(|e| {
+        stoppable(|| report::write_pages(job, &pages, self.progress)).map_err(|e| {
             e.help("the release and its manifest are in place; only the report is missing")
         })?;
+        self.progress.reported();
         Ok(report)
     }
 
@@ -117,14 +125,14 @@ impl<'a> Anonymizer<'a> {
         let job = with_output_in_memory(&self.job);
         let store = MemoryStore::new();
         let mut engine = Embedded::new(open_input(&job.input)?, store.clone());
-        let report = anonymize_with_insight(&mut engine, &job, None, self.progress)?;
+        let report = stoppable(|| anonymize_with_insight(&mut engine, &job, None, self.progress))?;
         let (tables, _) = store.released().ok_or_else(|| Error::bug("nothing was published"))?;
         Ok(Released { tables, report })
     }
 
     /// Runs the whole pipeline with any engine.
     pub fn run_with(&self, engine: &mut dyn Engine) -> Result<Report> {
-        anonymize_with_insight(engine, &self.job, None, self.progress)
+        stoppable(|| anonymize_with_insight(engine, &self.job, None, self.progress))
     }
 }
 

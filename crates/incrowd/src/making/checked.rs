@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use incrowd_core::model::{BoundModel, Need, Promise};
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{
     Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec,
     looks_like_a_name,
@@ -51,7 +52,7 @@ pub(crate) fn promises(
     sensitive: &[&str],
 ) -> Result<Vec<Promise>> {
     if models.is_empty() {
-        return Err(Error::job("the job promises nothing: it names no privacy model")
+        return Err(Error::job("the job has no privacy model")
             .help("add `[[models]] name`, for example k-anonymity with k = 10"));
     }
     let promise = |(i, model): (usize, &ModelJob)| {
@@ -75,6 +76,49 @@ pub(crate) fn promises(
         promise.map_err(|e| e.within(&format!("models.{i}")))
     };
     models.iter().enumerate().map(promise).collect()
+}
+
+/// The roles of all columns, and the columns that the job does not mention and that are dropped.
+fn roles(job: &Job, columns: &[String]) -> (Vec<(String, Role)>, Vec<String>) {
+    let mut dropped = Vec::new();
+    let mut roles = Vec::with_capacity(columns.len());
+    for name in columns {
+        let role =
+            match job.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column) {
+                Some(column) => match column.role {
+                    RoleName::Identifier => Role::Identifier,
+                    RoleName::Quasi => Role::Quasi(column.spec.clone()),
+                    RoleName::Sensitive => {
+                        Role::Sensitive(sensitive_spec(column, &job.input.missing))
+                    }
+                    RoleName::Passthrough => Role::Passthrough,
+                    RoleName::Drop => Role::Drop,
+                },
+                None if job.input.default_role == DefaultRole::Passthrough => Role::Passthrough,
+                None => {
+                    dropped.push(name.clone());
+                    Role::Drop
+                }
+            };
+        roles.push((name.clone(), role));
+    }
+    (roles, dropped)
+}
+
+/// The algorithm with its parameters.
+fn method(job: &Job) -> Result<Method> {
+    let algorithm = &job.algorithm;
+    Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
+        let meant = e.key().and_then(|key| {
+            incrowd_core::near_miss(
+                key,
+                ["suppression_limit", "suppressed", "cells", "missing_cells"],
+            )
+        });
+        let e =
+            if let Some(meant) = meant { e.help(format!("did you mean `{meant}`?")) } else { e };
+        e.within("algorithm")
+    })
 }
 
 /// Makes the person column an identifier. Any other role would publish it.
@@ -154,50 +198,14 @@ impl CheckedJob {
             check_person(&mut job, &person, columns)?;
         }
         weights::check(&mut job, columns)?;
-        let mut dropped = Vec::new();
-        let mut roles = Vec::with_capacity(columns.len());
-        for name in columns {
-            let role =
-                match job.columns.iter().find(|(known, _)| known == name).map(|(_, column)| column)
-                {
-                    Some(column) => match column.role {
-                        RoleName::Identifier => Role::Identifier,
-                        RoleName::Quasi => Role::Quasi(column.spec.clone()),
-                        RoleName::Sensitive => {
-                            Role::Sensitive(sensitive_spec(column, &job.input.missing))
-                        }
-                        RoleName::Passthrough => Role::Passthrough,
-                        RoleName::Drop => Role::Drop,
-                    },
-                    None if job.input.default_role == DefaultRole::Passthrough => Role::Passthrough,
-                    None => {
-                        dropped.push(name.clone());
-                        Role::Drop
-                    }
-                };
-            roles.push((name.clone(), role));
-        }
+        let (roles, dropped) = roles(&job, columns);
         let schema = Schema::new(roles.clone()).map_err(|e| e.at("columns"))?;
         let sensitive: Vec<&str> = schema.sensitive().map(|(name, _)| name).collect();
         let (job, suppression) = suppression::plan(&job, &sensitive)?;
         let weighed = job.input.weight.is_some();
         let promises = promises(&job.models, job.population.is_some(), weighed, &sensitive)?;
         let schema = Schema::new(publish(roles, &promises)).map_err(|e| e.at("columns"))?;
-        let algorithm = &job.algorithm;
-        let method = Method::new(&algorithm.name, algorithm.params.clone()).map_err(|e| {
-            let meant = e.key().and_then(|key| {
-                incrowd_core::near_miss(
-                    key,
-                    ["suppression_limit", "suppressed", "cells", "missing_cells"],
-                )
-            });
-            let e = if let Some(meant) = meant {
-                e.help(format!("did you mean `{meant}`?"))
-            } else {
-                e
-            };
-            e.within("algorithm")
-        })?;
+        let method = method(&job)?;
         method.accepts(&promises)?;
         for (name, spec) in
             schema.sensitive().filter(|(_, spec)| spec.publish == Some(Publish::Both))
@@ -232,9 +240,17 @@ impl CheckedJob {
         if let Some(output) = &checked.job.output {
             checked.check_shapes(output)?;
         }
-        if checked.job.output.as_ref().is_some_and(|output| output.csv_safe) {
-            let mut names = checked.output_columns().into_iter().map(|(name, _)| name);
-            if let Some(name) = names.find(|name| incrowd_engine::is_formula(name.as_bytes())) {
+        checked.check_formulas()?;
+        Ok(checked)
+    }
+
+    /// Refuses column names that a spreadsheet would evaluate, if the release must be safe there.
+    fn check_formulas(&self) -> Result<()> {
+        if self.job.output.as_ref().is_some_and(|output| output.csv_safe) {
+            let mut names = self.output_columns().into_iter().map(|(name, _)| name);
+            let is_formula =
+                |name: &String| incrowd_engine::is_formula(name.as_bytes(), DecimalMark::Point);
+            if let Some(name) = names.find(is_formula) {
                 return Err(Error::job(format!(
                     "a spreadsheet would evaluate the name of the column `{name}` as a formula"
                 ))
@@ -242,7 +258,7 @@ impl CheckedJob {
                 .at("output.csv_safe"));
             }
         }
-        Ok(checked)
+        Ok(())
     }
 
     fn check_shapes(&self, output: &Output) -> Result<()> {
@@ -456,8 +472,8 @@ impl CheckedJob {
     /// so that an output that cannot be written is reported before any long work.
     pub(crate) fn places(&self) -> Result<(Vec<TablePlace>, Places)> {
         let Some(output) = &self.job.output else {
-            return Err(Error::job("the job does not say where the release goes")
-                .help("set `[output] path`"));
+            return Err(Error::job("the job has no `[output] path`")
+                .help("set it to the file of the release"));
         };
         let tables = self.publication.tables(self, &output.path)?;
         let in_database = is_database(&output.path);

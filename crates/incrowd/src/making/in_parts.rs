@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::job::reading::resolve_columns;
 use crate::job::{Cells, Job};
 use crate::making::checked::CheckedJob;
-use crate::making::make::{Made, Material, Staged, make};
+use crate::making::make::{Generalized, InputFacts, Made, Material, Staged, make};
 use crate::making::means::MeanGroups;
 use crate::making::suppression::{Keys, NoKeys};
 use crate::manifest::Ordered;
@@ -54,7 +54,7 @@ fn refuse(job: &CheckedJob, table: &Surveyed, distributed: bool) -> Result<()> {
     }
     let own = &job.job;
     let other = own.external.is_some() || own.suppression.is_some() || own.population.is_some();
-    if other || job.publication.name() != "one table" {
+    if other || !job.publication.has_whole_records() {
         return refused(
             "this kind of release cannot be made in parts".to_owned(),
             "algorithm.name",
@@ -143,7 +143,8 @@ struct PartData {
 
 impl From<Made> for PartData {
     fn from(made: Made) -> PartData {
-        let Made { starred, distinct_rows, levels, means, .. } = made;
+        let Made { distinct_rows, generalized, .. } = made;
+        let Generalized { starred, levels, means, .. } = generalized;
         PartData { starred, distinct_rows, levels, means }
     }
 }
@@ -213,16 +214,13 @@ pub(crate) fn stage(
     if staged.receipt.published + staged.receipt.suppressed != records {
         return Err(Error::bug("the parts are not the whole table"));
     }
-    made.read = table.folded.read;
-    made.dropped_missing = table.folded.read - records;
-    let spellings = crate::making::make::spellings(&table.folded, &job.schema);
-    let missing =
-        table.folded.columns.iter().map(|column| column.name.clone()).zip(table.folded.missing);
-    made.missing = missing.filter(|(_, records)| *records > 0).collect();
-    made.repeating = table.folded.repeating;
-    made.spellings = spellings;
+    made.input = InputFacts {
+        dropped_missing: table.folded.read - records,
+        persons: made.input.persons,
+        ..InputFacts::of(&table.folded, &job.schema)
+    };
     // The algorithm's report is about one part only.
-    made.algorithm_report = None;
+    made.generalized.algorithm_report = None;
     Ok(Some((made, staged)))
 }
 
@@ -233,8 +231,9 @@ fn data_rows(table: &Folded) -> usize {
 
 /// Adds the data of another part. Both have the same domains.
 fn add(whole: &mut Made, part: PartData) {
-    whole.starred += part.starred;
     whole.distinct_rows += part.distinct_rows;
+    let whole = &mut whole.generalized;
+    whole.starred += part.starred;
     if whole.levels != part.levels {
         whole.levels = None;
     }

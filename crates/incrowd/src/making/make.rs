@@ -19,6 +19,7 @@ use incrowd_recode::{Recoding, Reported};
 use crate::making::checked::CheckedJob;
 use crate::making::means::MeanGroups;
 use crate::making::publication::joined::{JoinReport, JoinedTable};
+use crate::making::publication::{References, TableContent};
 use crate::making::suppression::{Keys, NoKeys, SuppressionOutcome};
 use crate::manifest::Ordered;
 
@@ -74,8 +75,7 @@ impl<'a> Material<'a> {
 
 /// A table of a release in memory.
 pub(crate) struct MadeTable {
-    /// The name of its content in the manifest.
-    pub(crate) content: &'static str,
+    pub(crate) content: TableContent,
     pub(crate) data: Dataset,
     pub(crate) partition: Partition,
     pub(crate) output: Output,
@@ -101,6 +101,32 @@ pub struct Made {
     pub(crate) schema: Schema,
     /// The domains on which the loss of cells is measured.
     pub(crate) domains: Vec<Quasi>,
+    pub(crate) distinct_rows: u64,
+    pub(crate) input: InputFacts,
+    pub(crate) suppression: Option<SuppressionOutcome>,
+    /// The results of generalization. Other publications than one table have none.
+    pub(crate) generalized: Generalized,
+    /// The results of a join with an external table.
+    pub(crate) joined: Option<Joined>,
+}
+
+/// Facts about the input of a release, which do not depend on the algorithm.
+pub(crate) struct InputFacts {
+    pub(crate) read: u64,
+    pub(crate) dropped_missing: u64,
+    /// The number of missing values by column, for columns with any.
+    pub(crate) missing: Vec<(String, u64)>,
+    /// The persons without their records, if the job names a person column.
+    pub(crate) persons: Option<FoldedPersons>,
+    /// Identifiers that occur in several records, if persons are not counted.
+    pub(crate) repeating: Vec<String>,
+    /// Sensitive columns with values that differ in spelling only.
+    pub(crate) spellings: Vec<(String, Spellings)>,
+}
+
+/// The results of generalizing the quasi-identifiers of one table.
+#[derive(Default)]
+pub(crate) struct Generalized {
     /// The original table, if a model needs it for verification.
     pub(crate) original: Option<Dataset>,
     pub(crate) population: Option<Folded>,
@@ -108,28 +134,19 @@ pub struct Made {
     pub(crate) levels: Option<Ordered<u32>>,
     /// The algorithm's own report.
     pub(crate) algorithm_report: Reported,
-    pub(crate) suppression: Option<SuppressionOutcome>,
-    pub(crate) joined: Option<JoinReport>,
     /// The number of records that are published with `*` in all quasi-identifiers.
     pub(crate) starred: u64,
-    /// The persons of the input, if the job names a person column.
-    pub(crate) persons: Option<FoldedPersons>,
-    /// Identifiers that occur in several records, if persons are not counted.
-    pub(crate) repeating: Vec<String>,
-    /// Sensitive columns with values that differ in spelling only.
-    pub(crate) spellings: Vec<(String, Spellings)>,
-    pub(crate) read: u64,
-    pub(crate) dropped_missing: u64,
-    /// The number of published records of the input, if it is not the number of records in the
-    /// first table.
-    pub(crate) microdata: Option<u64>,
-    pub(crate) distinct_rows: u64,
-    /// The number of missing values by column, for columns with any.
-    pub(crate) missing: Vec<(String, u64)>,
-    /// The columns of the first table that are not published as plain labels.
+    /// The columns that are not published as plain labels.
     pub(crate) shape: Shape,
-    /// The groups of the first table, if group means are published. Set when the table is staged.
+    /// The groups, if group means are published. Set when the table is staged.
     pub(crate) means: Option<MeanGroups>,
+}
+
+/// The results of a join with an external table.
+pub(crate) struct Joined {
+    pub(crate) report: JoinReport,
+    /// The number of published records of the input. The first table has those of both tables.
+    pub(crate) records: u64,
 }
 
 // Cells must not reach logs.
@@ -142,58 +159,61 @@ impl std::fmt::Debug for Made {
 /// Makes a release of a table in memory. Fails if the models would require more suppression than
 /// the job allows.
 pub fn make(material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
-    let persons = material
-        .folded
-        .persons
-        .clone()
-        .map(|persons| FoldedPersons { codes: Vec::new(), ..persons });
-    let repeating = material.folded.repeating.clone();
-    let spellings = spellings(&material.folded, &job.schema);
-    job.check_persons(persons.as_ref().is_some_and(|persons| persons.repeated))?;
-    let mut made = job.publication.make(material, job, progress)?;
-    (made.persons, made.repeating, made.spellings) = (persons, repeating, spellings);
+    let repeated = material.folded.persons.as_ref().is_some_and(|persons| persons.repeated);
+    job.check_persons(repeated)?;
+    let made = job.publication.make(material, job, progress)?;
     let first = made.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
     let absent = (0..first.data.rows()).filter(|&row| first.partition.group(row).is_none());
     let absent: u64 = absent.map(|row| first.data.weight(row)).sum();
-    limit(job, absent + made.starred, first.data.records())?;
+    limit(job, absent + made.generalized.starred, first.data.records())?;
     Ok(made)
 }
 
 /// Returns the sensitive columns in which a value has several spellings.
-pub(crate) fn spellings(folded: &Folded, schema: &Schema) -> Vec<(String, Spellings)> {
+fn spellings(folded: &Folded, schema: &Schema) -> Vec<(String, Spellings)> {
     let own = schema.sensitive().filter_map(|(name, _)| Some((name, folded.column(name)?)));
     let spellings = |(name, at): (&str, usize)| {
-        (name.to_owned(), Spellings::of_texts(&folded.columns[at].texts[1..]))
+        (name.to_owned(), Spellings::of_texts(&folded.columns[at].texts[1..], folded.decimal))
     };
     own.map(spellings).filter(|(_, own)| *own != Spellings::default()).collect()
+}
+
+impl Generalized {
+    /// Returns the tables that some models need for verification.
+    pub(crate) fn references(&self) -> References<'_> {
+        References { population: self.population.as_ref(), original: self.original.as_ref() }
+    }
+}
+
+impl InputFacts {
+    /// Returns the facts about a folded input.
+    pub(crate) fn of(folded: &Folded, schema: &Schema) -> InputFacts {
+        let missing =
+            folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());
+        let persons = folded.persons.clone();
+        InputFacts {
+            read: folded.read,
+            dropped_missing: folded.dropped_missing,
+            missing: missing.filter(|(_, records)| *records > 0).collect(),
+            persons: persons.map(|persons| FoldedPersons { codes: Vec::new(), ..persons }),
+            repeating: folded.repeating.clone(),
+            spellings: spellings(folded, schema),
+        }
+    }
 }
 
 impl Made {
     /// Creates a release without tables.
     pub(crate) fn begin(job: &CheckedJob, folded: &Folded) -> Made {
-        let missing =
-            folded.columns.iter().map(|c| c.name.clone()).zip(folded.missing.iter().copied());
         Made {
             tables: Vec::new(),
             schema: job.schema.clone(),
             domains: Vec::new(),
-            original: None,
-            population: None,
-            levels: None,
-            algorithm_report: None,
-            suppression: None,
-            joined: None,
-            starred: 0,
-            persons: None,
-            repeating: Vec::new(),
-            spellings: Vec::new(),
-            read: folded.read,
-            dropped_missing: folded.dropped_missing,
-            microdata: None,
             distinct_rows: folded.rows() as u64,
-            missing: missing.filter(|(_, records)| *records > 0).collect(),
-            shape: Shape::default(),
-            means: None,
+            input: InputFacts::of(folded, &job.schema),
+            suppression: None,
+            generalized: Generalized::default(),
+            joined: None,
         }
     }
 
@@ -213,7 +233,8 @@ impl Made {
     /// Stores the level of each column, if all cells of a column have the same level.
     pub(crate) fn set_levels(&mut self, data: &Dataset, partition: &Partition) {
         let names = data.quasi().iter().map(|quasi| quasi.name.clone());
-        self.levels = partition.levels().map(|levels| names.zip(levels.iter().copied()).collect());
+        self.generalized.levels =
+            partition.levels().map(|levels| names.zip(levels.iter().copied()).collect());
     }
 
     /// Stages all tables and drops their rows.
@@ -233,7 +254,8 @@ impl Made {
             };
             let means: Vec<usize> = table.output.columns.iter().filter_map(mean).collect();
             if !means.is_empty() {
-                self.means = Some(MeanGroups::of_plan(&plan, means, &table.output.missing)?);
+                let groups = MeanGroups::of_plan(&plan, means, &table.output.missing)?;
+                self.generalized.means = Some(groups);
             }
             let receipt = engine.stage(i, &plan, &table.output, progress)?;
             let columns = table.output.columns.into_iter().map(|(name, _)| name).collect();
@@ -257,7 +279,9 @@ impl Made {
         columns.extend(
             sensitive.map(|own| FoldedColumn { name: own.name.clone(), texts: texts(&own.values) }),
         );
-        let mut release = Folded { missing: vec![0; columns.len()], columns, ..Folded::default() };
+        let missing = vec![0; columns.len()];
+        let decimal = data.sensitive().first().map(|own| own.decimal()).unwrap_or_default();
+        let mut release = Folded { missing, columns, decimal, ..Folded::default() };
         let (mut codes, mut represented): (Vec<u32>, Vec<u64>) = Default::default();
         for row in 0..data.rows() {
             let Some(group) = partition.group(row) else { continue };
@@ -293,7 +317,7 @@ impl Made {
 /// A staged table.
 #[derive(Clone, Debug)]
 pub(crate) struct Staged {
-    pub(crate) content: &'static str,
+    pub(crate) content: TableContent,
     pub(crate) columns: Vec<String>,
     pub(crate) receipt: Receipt,
 }

@@ -148,35 +148,14 @@ fn release(
     let mut release = release.verify(&made, job, progress)?;
     progress.step("publishing", None);
     let mut manifest = manifest(job, &made, &release.state, &tables);
-    manifest.job.written = WrittenEntry::of(places.dialect, &made.shape);
+    manifest.job.written = WrittenEntry::of(places.dialect, &made.generalized.shape);
     manifest.seal(signing.as_ref())?;
     if let Some(step) = &made.suppression {
         release.note(|journal| step.note(&keys, &manifest.digest, journal))?;
     }
     let verified = release.publish(&manifest)?;
     let records = records(&made, &verified);
-    let mut warnings = job.warnings.clone();
-    warnings.extend(replaced);
-    warnings.extend(crate::judging::guarantee::misfits(&made.domains, &job.reading()));
-    warnings.extend(made.means.iter().flat_map(|means| means.warnings(&made.domains)));
-    warnings.extend(crate::judging::guarantee::too_many_digits(&made.domains, &job.reading()));
-    if job.job.output.as_ref().is_some_and(|output| output.numbers == Numbers::Mean) {
-        warnings.extend(crate::judging::guarantee::without_means(&made.domains, &job.reading()));
-    }
-    let column = |(name, own): &(String, Spellings)| own.warnings(name, "value", "values");
-    warnings.extend(made.spellings.iter().flat_map(column));
-    if let (Some(persons), Some(name)) = (&made.persons, &job.job.input.person) {
-        warnings.extend(persons.spellings.warnings(name, "person", "persons"));
-    }
-    warnings.extend(made.repeating.iter().map(|name| {
-        format!(
-            "identifier `{name}` occurs in several records, and k records need not be k people; \
-             if it identifies persons, \
-             count them with `[input] person`"
-        )
-    }));
-    warnings.extend(verified.alone.iter().flat_map(unmodified::warnings));
-    warnings.extend(made.joined.iter().flat_map(|joined| joined.warnings.clone()));
+    let warnings = warnings(job, &made, &verified, replaced);
     Ok(Report {
         manifest,
         manifest_path: places.manifest,
@@ -187,10 +166,10 @@ fn release(
         tally: verified.tally,
         dropped_columns: job.dropped.clone(),
         warnings,
-        missing: made.missing,
-        unnamed: made.persons.as_ref().map_or(0, |persons| persons.unnamed),
-        algorithm_report: made.algorithm_report,
-        joined: made.joined,
+        missing: made.input.missing,
+        unnamed: made.input.persons.as_ref().map_or(0, |persons| persons.unnamed),
+        algorithm_report: made.generalized.algorithm_report,
+        joined: made.joined.map(|joined| joined.report),
         suppression: verified.suppression,
         alone: verified.alone,
         sent,
@@ -198,20 +177,53 @@ fn release(
     })
 }
 
+/// Returns everything that the publisher must know about the release.
+fn warnings(
+    job: &CheckedJob,
+    made: &Made,
+    verified: &Verified,
+    replaced: Vec<String>,
+) -> Vec<String> {
+    let mut warnings = job.warnings.clone();
+    warnings.extend(replaced);
+    warnings.extend(crate::judging::guarantee::misfits(&made.domains, &job.reading()));
+    warnings.extend(made.generalized.means.iter().flat_map(|means| means.warnings(&made.domains)));
+    warnings.extend(crate::judging::guarantee::too_many_digits(&made.domains, &job.reading()));
+    if job.job.output.as_ref().is_some_and(|output| output.numbers == Numbers::Mean) {
+        warnings.extend(crate::judging::guarantee::without_means(&made.domains, &job.reading()));
+    }
+    let column = |(name, own): &(String, Spellings)| own.warnings(name, "value", "values");
+    warnings.extend(made.input.spellings.iter().flat_map(column));
+    if let (Some(persons), Some(name)) = (&made.input.persons, &job.job.input.person) {
+        warnings.extend(persons.spellings.warnings(name, "person", "persons"));
+    }
+    warnings.extend(made.input.repeating.iter().map(|name| {
+        format!(
+            "identifier `{name}` occurs in several records, and k records need not be k people; \
+             if it identifies persons, \
+             count them with `[input] person`"
+        )
+    }));
+    warnings.extend(verified.alone.iter().flat_map(unmodified::warnings));
+    warnings.extend(made.joined.iter().flat_map(|joined| joined.report.warnings.clone()));
+    warnings
+}
+
 fn records(made: &Made, verified: &Verified) -> Records {
     let in_table = verified.files.first().map_or(0, |file| file.records);
     let suppressed = made.suppression.as_ref().map_or(0, |step| step.total());
+    let starred = made.generalized.starred;
     Records {
-        read: made.read,
-        dropped_missing: made.dropped_missing,
-        suppressed: verified.absent + made.starred + suppressed,
-        published: made.microdata.unwrap_or(in_table - made.starred),
+        read: made.input.read,
+        dropped_missing: made.input.dropped_missing,
+        suppressed: verified.absent + starred + suppressed,
+        published: made.joined.as_ref().map_or(in_table - starred, |joined| joined.records),
     }
 }
 
 /// Returns the numbers of persons, if models count persons.
 fn persons(made: &Made, verification: &Verification) -> Option<PersonsEntry> {
-    let own = made.persons.as_ref()?;
+    let own = made.input.persons.as_ref()?;
     // If no person has several records, a record is a person.
     let found = verification.persons;
     let published = found.map_or(verification.records, |found| found.published);
@@ -237,7 +249,7 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
         publication: job.publication.name().to_owned(),
         job: JobEntry::new(job, &made.schema),
         records: RecordsEntry { published, ..RecordsEntry::default() },
-        unit: made.persons.as_ref().map(|_| PERSONS.to_owned()),
+        unit: made.input.persons.as_ref().map(|_| PERSONS.to_owned()),
         persons: persons(made, &verified.verification),
         groups: verified.verification.groups,
         models: ModelEntry::all(&verified.verification),
@@ -246,8 +258,9 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
             name: job.method.card.name.to_owned(),
             // A seed could help to reconstruct which record was in which group.
             params: parameters(&job.method.params, &["seed"]),
-            levels: made.levels.clone(),
+            levels: made.generalized.levels.clone(),
             taken: made
+                .generalized
                 .algorithm_report
                 .as_ref()
                 .and_then(|report| report.taken())
@@ -257,7 +270,7 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
         sensitive_groups: None,
         files: files
             .map(|(table, file)| FileEntry {
-                content: file.content.to_owned(),
+                content: file.content.as_str().to_owned(),
                 name: file_name(&table.path),
                 records: file.records,
                 digest: file.digest.clone(),

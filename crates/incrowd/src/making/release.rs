@@ -11,7 +11,7 @@ use crate::job::reading::Reading;
 use crate::judging::unmodified;
 use crate::making::checked::{CheckedJob, need_sensitive};
 use crate::making::make::{Made, Staged};
-use crate::making::publication::{Asked, ReadFile, References, StagedTables, Tables};
+use crate::making::publication::{Asked, ReadFile, StagedTables, Tables};
 use crate::making::suppression::SuppressionReport;
 use crate::making::weights;
 use crate::manifest::Manifest;
@@ -116,7 +116,7 @@ impl<'e> Release<'e, Unchecked> {
         progress.step("counting unique records", None);
         let absent = staged.first().map_or(0, |table| table.receipt.suppressed);
         let tally = || {
-            let Some(means) = &made.means else {
+            let Some(means) = &made.generalized.means else {
                 return job.publication.tally(&tables, &made.domains, absent);
             };
             // A reader groups records by their means. The loss is that of the ranges of the groups.
@@ -138,8 +138,7 @@ impl<'e> Release<'e, Unchecked> {
         let step = made.suppression.as_ref();
         let mut suppression = step.map(|step| step.judge(job, tables.with_values())).transpose()?;
         suppression.iter_mut().for_each(|step| job.publication.advise(step));
-        let references =
-            References { population: made.population.as_ref(), original: made.original.as_ref() };
+        let references = made.generalized.references();
         let missing_cells = job.job.algorithm.missing_cells;
         let asked = Asked {
             reading: &reading,
@@ -153,8 +152,8 @@ impl<'e> Release<'e, Unchecked> {
         if let Some(promise) = judged.broken() {
             // Groups with different ranges may have equal means. If persons have several records,
             // the union of such groups need not satisfy what each group satisfies.
-            let repeated = made.persons.as_ref().is_some_and(|persons| persons.repeated);
-            if made.means.is_some() && repeated {
+            let repeated = made.input.persons.as_ref().is_some_and(|persons| persons.repeated);
+            if made.generalized.means.is_some() && repeated {
                 return Err(Error::unsatisfiable(format!(
                     "groups with equal means do not keep {promise} together: \
                      nothing was published"

@@ -7,6 +7,7 @@ use std::path::Path;
 use incrowd_core::{Error, Result};
 use incrowd_engine::{Existing, Occupied, Options, Places, Source, is_database};
 
+use crate::judging::journals::unauthenticated_text;
 use crate::making::publication::TablePlace;
 use crate::manifest::{Manifest, file_name};
 
@@ -24,8 +25,8 @@ fn states(manifest: &Manifest, digest: &str) -> bool {
     manifest.digest == digest || manifest.files.iter().any(|file| file.digest == digest)
 }
 
-/// Refuses to overwrite anything but an unmodified release. If the caller allows it, returns notes
-/// about the overwritten files.
+/// Refuses to overwrite anything but an unmodified release. Returns notes about journals that were
+/// not executed and, if the caller allows it, about the overwritten files.
 pub(crate) fn check(
     occupied: &Occupied,
     places: &Places,
@@ -34,7 +35,8 @@ pub(crate) fn check(
     let known = manifest(occupied.manifest.as_ref());
     let changed = known.is_none()
         && occupied.manifest.as_ref().is_some_and(|bytes| Manifest::parse(bytes).is_ok());
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> =
+        unauthenticated_text(&occupied.unauthenticated).into_iter().collect();
     for existing in &occupied.existing {
         let why = match existing.table {
             Some(at) if changed && tables[at].public => {

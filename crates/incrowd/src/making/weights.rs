@@ -4,6 +4,7 @@
 //! for the re-identification risk if the adversary does not know who is in the sample, and for
 //! weighted counts and means. On request the mean weight of each group is published.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use incrowd_audit::attack::WeightedGroups;
@@ -11,7 +12,7 @@ use incrowd_audit::cover;
 use incrowd_core::number::parse_number;
 use incrowd_core::represented::{MILLIONTHS, mean_text};
 use incrowd_core::text::{Block, number};
-use incrowd_core::{Dataset, Error, Folded, Partition, Plan, Progress, Result};
+use incrowd_core::{Dataset, Error, Folded, Partition, Plan, Progress, Result, plan};
 use incrowd_engine::{Content, Engine, ExaminedColumns, FoldSpec};
 use serde_json::{Value as Json, json};
 
@@ -19,8 +20,8 @@ use crate::job::reading::{Reading, open_input};
 use crate::job::{ColumnJob, Input, Job, PublishWeight, RoleName};
 use crate::judging::case::Case;
 use crate::making::checked::CheckedJob;
-use crate::making::publication::ReleaseTables;
 use crate::making::publication::one_table::as_missing;
+use crate::making::publication::{ReleaseTables, TableContent};
 
 /// The role of published mean weights in a manifest.
 pub(crate) const ROLE: &str = "weight";
@@ -129,9 +130,18 @@ impl CheckedJob {
     }
 }
 
-/// Returns the mean weight of each group. Groups with equal published cells are merged.
-pub(crate) fn means(data: &Dataset, partition: &Partition) -> Vec<String> {
+/// Returns the mean weight of each group. Groups with equal published cells are merged. `columns`
+/// are the published columns: groups with different ranges may have equal means.
+pub(crate) fn means(
+    data: &Dataset,
+    partition: &Partition,
+    columns: &[(String, Content)],
+) -> Vec<String> {
     let plan = Plan::new(data, partition);
+    let is_mean =
+        |q: usize| columns.iter().any(|(_, own)| matches!(own, Content::Mean(at) if *at == q));
+    let published_means: Vec<Option<Vec<Option<f64>>>> =
+        (0..data.quasi().len()).map(|q| is_mean(q).then(|| plan.means(q))).collect();
     let mut sums: Vec<(u64, u64)> = vec![(0, 0); partition.groups()];
     for row in 0..data.rows() {
         if let Some(group) = partition.group(row) {
@@ -139,11 +149,14 @@ pub(crate) fn means(data: &Dataset, partition: &Partition) -> Vec<String> {
             *own = (own.0.saturating_add(data.represented(row)), own.1 + data.weight(row));
         }
     }
-    let cells = |group: usize| -> Vec<&str> {
-        let group = incrowd_core::GroupId(group as u32);
-        (0..data.quasi().len()).map(|q| plan.text(group, q)).collect()
+    let cells = |group: usize| -> Vec<Cow<'_, str>> {
+        let cell = |(q, means): (usize, &Option<Vec<Option<f64>>>)| match means {
+            Some(means) => Cow::Owned(means[group].map(plan::mean_text).unwrap_or_default()),
+            None => Cow::Borrowed(plan.text(incrowd_core::GroupId(group as u32), q)),
+        };
+        published_means.iter().enumerate().map(cell).collect()
     };
-    let mut alike: BTreeMap<Vec<&str>, (u64, u64)> = BTreeMap::new();
+    let mut alike: BTreeMap<Vec<Cow<'_, str>>, (u64, u64)> = BTreeMap::new();
     for (group, own) in sums.iter().enumerate() {
         let sum = alike.entry(cells(group)).or_default();
         *sum = (sum.0.saturating_add(own.0), sum.1 + own.1);
@@ -261,7 +274,7 @@ pub(crate) fn weighed(
     }
     let Some(name) = published(case) else { return Ok(None) };
     let names: Vec<String> = quasi.iter().cloned().chain([name]).collect();
-    let back = case.release_tables().read("release", &names, progress)?.folded;
+    let back = case.release_tables().read(TableContent::Release, &names, progress)?.folded;
     let group = |(_, records, texts): (u64, u64, Vec<&str>)| {
         let mean = texts.first().and_then(|text| parse_number(text)).map_or(1.0, |n| n.as_f64());
         (records, mean * records as f64)
@@ -313,10 +326,10 @@ fn mean(values: &BTreeMap<String, f64>) -> Option<f64> {
 /// Computes weighted counts and means, if the original has weights and the release is one table.
 pub(crate) fn utility(case: &Case, progress: &dyn Progress) -> Result<Option<WeightedUtility>> {
     let original = case.judging.original.as_ref().filter(|original| original.weight.is_some());
-    let Some(original) = original.filter(|_| case.publication.name() == "one table") else {
+    let Some(original) = original.filter(|_| case.publication.has_whole_records()) else {
         return Ok(None);
     };
-    let release_columns = case.release_tables().columns("release")?;
+    let release_columns = case.release_tables().columns(TableContent::Release)?;
     let sensitive: Vec<String> = case
         .reading
         .sensitive_names()
@@ -331,7 +344,7 @@ pub(crate) fn utility(case: &Case, progress: &dyn Progress) -> Result<Option<Wei
     let own = |row: usize| represented[row] as f64 / MILLIONTHS as f64;
     let weight = published(case);
     let names: Vec<String> = sensitive.iter().cloned().chain(weight.clone()).collect();
-    let mut after = case.release_tables().read("release", &names, progress)?.folded;
+    let mut after = case.release_tables().read(TableContent::Release, &names, progress)?.folded;
     as_missing(&mut after, 0, &case.reading.missing);
     let theirs = |row: usize| {
         let text = weight.as_ref().map(|_| {

@@ -77,6 +77,7 @@ impl std::fmt::Debug for ColumnFacts<'_> {
 
 impl<'a> ColumnFacts<'a> {
     /// Computes the facts about a column.
+    // Long, because kind, markers and range of a column depend on each other.
     pub(crate) fn new(column: &'a CodedColumn, records: u64) -> ColumnFacts<'a> {
         let counts = ColumnCounts::of(column);
         let by_code = column.counts();

@@ -2,68 +2,11 @@
 //!
 //! Only well-known markers are searched, so naming them reveals nothing about anyone.
 
-/// Words that mark a missing value where numbers or dates are expected, in lower case.
-const WORDS: &[&str] = &[
-    "n",
-    "na",
-    "n.a.",
-    "n/a",
-    "#n/a",
-    "#nv",
-    "nan",
-    "null",
-    "nil",
-    "none",
-    "no",
-    "-",
-    "--",
-    "---",
-    ".",
-    "..",
-    "x",
-    "*",
-    "unknown",
-    "unk",
-    "u",
-    "missing",
-    "not available",
-    "not applicable",
-    "not stated",
-    "not known",
-    "refused",
-    "don't know",
-    "dk",
-    "blank",
-    "empty",
-    "undefined",
-    "tbd",
-];
+use std::sync::LazyLock;
 
-/// The words that mark a missing value even in a text column. `none` and `no` are regular values
-/// there.
-const IN_TEXT: &[&str] = &[
-    "n/a",
-    "#n/a",
-    "#nv",
-    "n.a.",
-    "nan",
-    "null",
-    "-",
-    "--",
-    "---",
-    ".",
-    "unknown",
-    "unk",
-    "missing",
-    "not available",
-    "not applicable",
-    "not stated",
-    "not known",
-    "refused",
-    "don't know",
-    "unknown/invalid",
-    "undefined",
-];
+use incrowd_core::lists::Lists;
+
+static TEXTS: LazyLock<Lists> = LazyLock::new(|| Lists::parse(include_str!("markers.txt")));
 
 /// With more distinct words than this among numbers, they are not markers.
 pub(crate) const MOST: usize = 4;
@@ -77,13 +20,13 @@ pub struct Marker {
     pub records: u64,
 }
 
-fn known(list: &[&str], text: &str) -> bool {
-    list.contains(&text.trim().to_lowercase().as_str())
+fn known(list: &str, text: &str) -> bool {
+    TEXTS.list(list).contains(&text.trim().to_lowercase().as_str())
 }
 
 /// Returns whether a word would be a marker among numbers.
 pub(crate) fn is_word(text: &str) -> bool {
-    known(WORDS, text)
+    known("among numbers", text)
 }
 
 /// Returns markers for words among numbers or dates.
@@ -98,7 +41,7 @@ pub(crate) fn words(others: &[(&str, u64)]) -> Vec<Marker> {
 
 /// Returns the markers among other words.
 pub(crate) fn in_text<'a>(values: impl Iterator<Item = (&'a str, u64)>) -> Vec<Marker> {
-    let marks: Vec<(&str, u64)> = values.filter(|(text, _)| known(IN_TEXT, text)).collect();
+    let marks: Vec<(&str, u64)> = values.filter(|(text, _)| known("in text", text)).collect();
     words(&marks)
 }
 

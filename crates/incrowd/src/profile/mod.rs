@@ -206,6 +206,7 @@ pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Prof
 }
 
 /// Profiles a table; measures the uniqueness on the quasi-identifiers only if `measure` is set.
+// Long, because all parts of a profile follow from the coded table that is read here once.
 fn examine(options: &ProfileOptions, measure: bool, progress: &dyn Progress) -> Result<Profile> {
     if options.most == Some(0) {
         return Err(Error::job("a set of columns has at least one column"));

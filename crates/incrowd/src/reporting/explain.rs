@@ -48,6 +48,7 @@ const PLAIN: Entry = Entry {
 };
 
 /// Returns all entries, list after list.
+// Long, because it names every kind of entry in the order of the output.
 pub fn entries() -> Vec<Entry> {
     let models = MODELS.iter().map(|c| Entry {
         kind: "model",

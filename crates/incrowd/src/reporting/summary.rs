@@ -38,7 +38,7 @@ impl Report {
         }
         self.cost(&mut lines, all);
         lines.push(Block::line(match self.manifest_path.as_os_str().is_empty() {
-            true => format!("manifest in the table {MANIFESTS} beside it"),
+            true => format!("manifest in the table {MANIFESTS} of the same schema"),
             false => format!("manifest {}", self.manifest_path.display()),
         }));
         lines
@@ -117,7 +117,7 @@ impl Report {
         if self.unnamed > 0 {
             let unnamed = thousands(self.unnamed);
             lines.push(Block::line(format!(
-                "         {unnamed} records name nobody; each counts as a person of its own"
+                "         {unnamed} records have no person identifier; each counts as a separate person"
             )));
         }
     }

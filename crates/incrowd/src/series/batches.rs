@@ -39,6 +39,16 @@ impl From<&PathBuf> for BatchTable {
 }
 
 impl BatchTable {
+    /// The paths of its table, if it is not in memory.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        if self.table.memory.is_none() { &self.table.paths } else { &[] }
+    }
+
+    /// The path of its release in a directory.
+    pub(crate) fn release(&self, directory: &Path) -> PathBuf {
+        directory.join(format!("{}.release.csv", self.stem))
+    }
+
     /// Creates a batch from a table in memory or in files. Its release gets this name, which must
     /// be valid as a file name.
     pub fn named(name: &str, table: Table) -> Result<BatchTable> {
@@ -153,8 +163,9 @@ fn one_by_one(
     progress: &dyn Progress,
 ) -> Result<BatchesReport> {
     let mut all: Vec<Batch> = Vec::new();
-    for BatchTable { name, stem, table } in tables.iter().cloned() {
-        let release = directory.join(format!("{stem}.release.csv"));
+    for batch in tables.iter().cloned() {
+        let release = batch.release(directory);
+        let BatchTable { name, table, .. } = batch;
         let mut own = job.clone();
         (own.input.paths, own.input.memory) = (table.paths, table.memory);
         own.write_to(release.clone());

@@ -228,3 +228,14 @@ fn debug_output_shows_no_cell() {
     let shown = format!("{report:?}{:?}", report.exposed(&report.attacked[0].finding));
     assert!(!shown.contains("plague") && !shown.contains("02199"));
 }
+
+#[test]
+fn a_guess_without_the_release_counts_all_spellings_of_a_value() {
+    let dir = tempfile::tempdir().unwrap();
+    let release = dir.path().join("t.csv");
+    std::fs::write(&release, "zip,v\nA,1\nA,1.0\nA,01\nA,2\n").unwrap();
+    let judging = Judging::new(&release).with_role(["zip"], RoleName::Quasi);
+    let judging = judging.with_role(["v"], RoleName::Sensitive);
+    let report = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
+    assert_eq!(report.guessed_without("v"), Some(0.75));
+}

@@ -110,3 +110,20 @@ fn no_output_overwrites_another_or_an_external_table() {
     job.input.paths = vec![dir.join("out.st.csv")];
     assert!(anonymize(&job, &Silent).unwrap_err().message().contains("is read"));
 }
+
+/// A program that uses the library has no other warning about the directory it publishes to.
+#[test]
+fn a_release_warns_about_journals_that_are_not_executed() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let rows: String = (0..40).map(|i| format!("{},{}\n", 20 + i % 9, i % 3)).collect();
+    std::fs::write(dir.join("people.csv"), format!("age,disease\n{rows}")).unwrap();
+    std::fs::create_dir(dir.join("out")).unwrap();
+    let journal = dir.join("out/.out.csv.0123456789abcdef.incrowd-journal");
+    std::fs::write(&journal, "incrowd journal 1\n").unwrap();
+    let job = Job::of_file(dir.join("people.csv")).quasi(["age"]).sensitive(["disease"]).k(2);
+    let report = anonymize(&job.output(dir.join("out/out.csv")), &Silent).unwrap();
+    let warned = |text: &String| text.contains("your key does not authenticate");
+    assert_eq!(report.warnings.iter().filter(|text| warned(text)).count(), 1);
+    assert!(journal.exists());
+}

@@ -46,7 +46,7 @@ fn real_tables_have_pages_of_a_moderate_size() {
             incrowd_testing::skipped(format_args!("no {name} in the directory of data"));
             continue;
         }
-        let Pages { public, owner, decision } = pages(&path, quasi, sensitive, 10);
+        let Pages { public, owner, decision, guarantees: _ } = pages(&path, quasi, sensitive, 10);
         let owner = owner.unwrap();
         assert!(decision.holds(), "{name}");
         eprintln!("{name}: {} and {} bytes", public.len(), owner.len());

@@ -1,11 +1,12 @@
-"""Measures the releases of a list with pycanon, and where pycanon defines a measure otherwise than the paper, from the
-paper's definition on the groups pycanon finds.
+"""Measures the releases of a list with pycanon, and where pycanon defines a measure otherwise than
+the paper, from the paper's definition on the groups pycanon finds.
 
     python check.py releases.json
 
-The list has one entry per release: its file, the quasi-identifiers, and for each measure of `MEASURES` what incrowd found.
-An entry also names the measures for which pycanon itself is asked, which is slow. Prints one line per release and exits
-with 1 at the first number that differs by more than 1e-9.
+The list has one entry per release: its file, the quasi-identifiers, and for each measure of
+`MEASURES` what incrowd found. An entry also names the measures for which pycanon itself is asked,
+which is slow. Prints one line per release and exits with 1 at the first number that differs by more
+than 1e-9.
 """
 
 import json
@@ -18,7 +19,8 @@ from pycanon.anonymity.utils.aux_anonymity import get_equiv_class
 
 
 class Release:
-    """A release as its reader has it: cells of quasi-identifiers are texts, whatever they look like."""
+    """A release as its reader has it: cells of quasi-identifiers are texts, whatever they look
+    like."""
 
     def __init__(self, path, quasi, numeric):
         self.data = pd.read_csv(path, dtype=str, keep_default_na=False)
@@ -30,7 +32,9 @@ class Release:
     def counts(self, column):
         """Records by group and value, values in order, and records by value."""
         values, codes = np.unique(self.data[column].values, return_inverse=True)
-        by_group = np.array([np.bincount(codes[group], minlength=len(values)) for group in self.groups])
+        by_group = np.array(
+            [np.bincount(codes[group], minlength=len(values)) for group in self.groups]
+        )
         return by_group, by_group.sum(axis=0)
 
 
@@ -91,7 +95,8 @@ def beta_basic(release, column):
 
 
 def beta_enhanced(release, column):
-    # Of all values of all groups the one with the least room below its own bound, -ln p, in proportion to it.
+    # Of all values of all groups the one with the least room below its own bound, -ln p, in
+    # proportion to it.
     by_group, gained, p = gains(release, column)
     room = np.where(by_group > 0, (-np.log(p) - np.maximum(gained, 0)) / -np.log(p), np.inf)
     return max(gained[np.unravel_index(room.argmin(), room.shape)], 0.0)
@@ -140,8 +145,9 @@ def by_pycanon(measure, release, column, have):
     if measure == "delta":
         # It leaves out values that a group lacks, for which the paper's measure is infinite.
         return anonymity.delta_disclosure(data, quasi, sensitive) if np.isfinite(have) else None
-    # recursive: it takes the least frequent value for r_1, and rounds. beta enhanced: it compares the greatest gain of all
-    # values with the information of each, and answers with the greatest of the lesser ones.
+    # recursive: it takes the least frequent value for r_1, and rounds. beta enhanced: it compares
+    # the greatest gain of all values with the information of each, and answers with the greatest of
+    # the lesser ones.
     return None
 
 
@@ -163,7 +169,10 @@ def main():
                 if not (have == value or abs(have - value) <= 1e-9):
                     print(f"{entry['title']}: {name} of {column}: incrowd {have}, {source} {value}")
                     return 1
-        print(f"{entry['title']}: {len(release.groups)} groups, {len(entry['measures'])} measures agree")
+        print(
+            f"{entry['title']}: {len(release.groups)} groups, {len(entry['measures'])} measures "
+            f"agree"
+        )
     print(f"{len(entries)} releases, {asked} numbers by pycanon")
     return 0
 

@@ -1,10 +1,11 @@
 //! European regions: every character of a NUTS code after the country's letters is a level.
 
-const COUNTRIES: &[&str] = &[
-    "AL", "AT", "BA", "BE", "BG", "CH", "CY", "CZ", "DE", "DK", "EE", "EL", "ES", "FI", "FR", "HR",
-    "HU", "IE", "IS", "IT", "LI", "LT", "LU", "LV", "ME", "MK", "MT", "NL", "NO", "PL", "PT", "RO",
-    "RS", "SE", "SI", "SK", "TR", "UK", "XK",
-];
+use std::sync::LazyLock;
+
+use crate::lists::entries;
+
+static COUNTRIES: LazyLock<Vec<&str>> =
+    LazyLock::new(|| entries(include_str!("nuts.txt")).collect());
 
 /// `DE111` is in `DE11`, `DE1` and `DE`.
 pub(super) fn nuts(code: &str) -> Option<Vec<String>> {

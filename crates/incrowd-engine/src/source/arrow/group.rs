@@ -43,7 +43,8 @@ impl<'a> RowGroup<'a> {
         let unpacked: Vec<u64> = checked.iter().map(|(_, own)| own.unpacked).collect();
         let alone = pages::check_together(&unpacked, length)?
             .then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
-        let room = checked.into_iter().map(|(chunk, own)| own.room(&file, chunk));
+        let records = u64::try_from(own.num_rows()).unwrap_or(0);
+        let room = checked.into_iter().map(|(chunk, own)| own.room(&file, chunk, records, length));
         let step = pages::records_of_batch(&room.collect::<Result<Vec<_>, _>>()?, BATCH);
         let builder =
             ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata.clone());

@@ -5,13 +5,14 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Type};
-use parquet::column::page::PageReader;
+use parquet::basic::{Compression, Encoding, Type};
+use parquet::column::page::{Page as ColumnPage, PageReader};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::Damage;
 use super::contain::contained;
+use super::delta;
 use super::thrift::{self, Compact};
 
 /// `PAR1` at the start; the footer length and `PAR1` at the end.
@@ -27,6 +28,11 @@ const SMALL: u64 = 16 << 20;
 const LARGE: u64 = 8 << 20;
 /// The texts of a dictionary no longer than this are not measured.
 const SHORT: u64 = 2 << 10;
+/// Accepted size of the decoded items of the lists of a row group: in any file, and as a multiple of
+/// the file size. An item also takes bytes for levels, offsets and its text.
+const LISTS: u64 = 256 << 20;
+const LISTS_TIMES: u64 = 80;
+const PER_ITEM: u64 = 24;
 /// Approximate size of the texts of a batch in bytes.
 pub(super) const BATCH_TEXT: u64 = 16 << 20;
 
@@ -139,13 +145,30 @@ pub(super) struct Checked {
 
 impl Checked {
     /// Maximum size of a record in a batch. A dictionary stores a long text once, but a batch
-    /// stores it once per record.
+    /// stores it once per record. So do pages that store which prefix of the text before a text
+    /// repeats. `records` is the number of records of the row group, and `length` the size of the
+    /// file.
     pub(super) fn room(
         &self,
         file: &Arc<File>,
         chunk: &ColumnChunkMetaData,
+        records: u64,
+        length: u64,
     ) -> Result<u64, Damage> {
-        Ok(if self.long { self.room.max(longest(file, chunk)?) } else { self.room })
+        let repeats_prefixes = chunk.encodings().any(|own| own == Encoding::DELTA_BYTE_ARRAY);
+        let room = match self.long || repeats_prefixes {
+            true => self.room.max(longest(file, chunk)?),
+            false => self.room,
+        };
+        if chunk.column_descr().max_rep_level() == 0 {
+            return Ok(room);
+        }
+        let items = u64::try_from(chunk.num_values()).unwrap_or(0);
+        let all = items.saturating_mul(room.saturating_add(PER_ITEM));
+        if all > LISTS.max(length.saturating_mul(LISTS_TIMES)) {
+            return Err(Damage::new("its lists hold much more than a file of its size should"));
+        }
+        Ok(all.div_ceil(records.max(1)))
     }
 }
 
@@ -191,17 +214,37 @@ pub(super) fn check_pages(
     Ok(Checked { unpacked: dictionary.saturating_add(data), room, long })
 }
 
-/// Length of the longest text in the dictionary of a column.
+/// Length of the longest text that a column stores once and repeats: in its dictionary, and in
+/// pages that store common prefixes once.
 fn longest(file: &Arc<File>, chunk: &ColumnChunkMetaData) -> Result<u64, Damage> {
-    let values = usize::try_from(chunk.num_values()).unwrap_or(usize::MAX);
-    let page = contained(|| {
-        SerializedPageReader::new(file.clone(), chunk, values, None)?.get_next_page()
-    })??;
-    let Some(page) = page else { return Ok(0) };
-    let (mut rest, mut longest) = (page.buffer().as_ref(), 0);
     if chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY {
         return Ok(u64::try_from(chunk.column_descr().type_length()).unwrap_or(0));
     }
+    let values = usize::try_from(chunk.num_values()).unwrap_or(usize::MAX);
+    let mut pages = contained(|| SerializedPageReader::new(file.clone(), chunk, values, None))??;
+    let repeats_prefixes = chunk.encodings().any(|own| own == Encoding::DELTA_BYTE_ARRAY);
+    let mut longest = 0;
+    while let Some(page) = contained(|| pages.get_next_page())?? {
+        longest = longest.max(match &page {
+            ColumnPage::DictionaryPage { buf, .. } => longest_plain(buf)?,
+            page if page.encoding() == Encoding::DELTA_BYTE_ARRAY => {
+                let descriptor = chunk.column_descr();
+                let levels = [descriptor.max_rep_level(), descriptor.max_def_level()];
+                let texts = values_of(page, levels).and_then(delta::longest);
+                texts.ok_or_else(|| Damage::new("a page ends within its lengths"))?
+            }
+            _ => 0,
+        });
+        if !repeats_prefixes {
+            break;
+        }
+    }
+    Ok(longest)
+}
+
+/// Length of the longest text of a dictionary.
+fn longest_plain(mut rest: &[u8]) -> Result<u64, Damage> {
+    let mut longest = 0;
     while let Some((length, texts)) = rest.split_first_chunk::<4>() {
         let length = u32::from_le_bytes(*length);
         longest = longest.max(u64::from(length));
@@ -210,6 +253,25 @@ fn longest(file: &Arc<File>, chunk: &ColumnChunkMetaData) -> Result<u64, Damage>
             .ok_or_else(|| Damage::new("a dictionary ends within a text"))?;
     }
     Ok(longest)
+}
+
+/// The values of a data page, which follow the repetition and definition levels.
+fn values_of(page: &ColumnPage, highest: [i16; 2]) -> Option<&[u8]> {
+    match page {
+        ColumnPage::DataPage { buf, .. } => {
+            let mut rest = buf.as_ref();
+            for _ in highest.into_iter().filter(|highest| *highest > 0) {
+                let (length, levels) = rest.split_first_chunk::<4>()?;
+                rest = levels.get(u32::from_le_bytes(*length) as usize..)?;
+            }
+            Some(rest)
+        }
+        ColumnPage::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => {
+            let levels = def_levels_byte_len.checked_add(*rep_levels_byte_len)?;
+            buf.get(levels as usize..)
+        }
+        ColumnPage::DictionaryPage { .. } => None,
+    }
 }
 
 /// Reads the page header at an offset.

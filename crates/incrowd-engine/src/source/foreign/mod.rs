@@ -126,6 +126,7 @@ enum Damage {
     /// The table would exceed this memory limit in bytes.
     TooLarge(u64),
     /// The file is valid but rejected for another reason.
+    #[cfg(feature = "formats")]
     Refused(Box<Error>),
 }
 
@@ -145,6 +146,7 @@ impl Damage {
     fn explain(self, path: &Path, kind: &str) -> Error {
         let file = path.display();
         match self {
+            #[cfg(feature = "formats")]
             Damage::Refused(error) => *error,
             Damage::Broken(what) => {
                 Error::input(format!("`{file}` is truncated or damaged, or no {kind} file: {what}"))

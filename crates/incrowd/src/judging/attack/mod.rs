@@ -132,14 +132,17 @@ pub(crate) fn attack_case(
 
     let seen = unmodified_columns(case, &views);
     let missing = &case.reading.missing;
-    let mut on_people = Adversary::new(Published::new(&views.people, &views.quasi), missing);
+    let sensitive = &case.reading.sensitive;
+    let published = Published::new(&views.people, &views.quasi).with_specs(sensitive, missing);
+    let mut on_people = Adversary::new(published, missing);
     on_people.persons_unknown = persons_unknown;
     on_people.set_population(population.as_ref().map(|other| &other.table));
     on_people.external =
         external.as_ref().map(|other| External { table: &other.table, further: other.further });
-    on_people.second = second
-        .as_ref()
-        .map(|second| Published::new(&second.table, &second.specs).with_missing(missing));
+    on_people.second = second.as_ref().map(|second| {
+        let published = Published::new(&second.table, &second.specs);
+        published.with_specs(&second.sensitive, second.missing.as_ref().unwrap_or(missing))
+    });
     on_people.original = original.as_ref().map(|data| (data, settings.as_slice()));
     // A person's records differ in passthrough columns, and their assignment to records is unknown.
     let by_records =
@@ -155,8 +158,9 @@ pub(crate) fn attack_case(
     }
     case.publication.inform(case, &views, &mut on_people);
     let on_values = views.values.as_ref();
-    let mut on_values =
-        on_values.map(|(table, specs)| Adversary::new(Published::new(table, specs), missing));
+    let mut on_values = on_values.map(|(table, specs)| {
+        Adversary::new(Published::new(table, specs).with_specs(sensitive, missing), missing)
+    });
     let adversary = on_values.as_mut().unwrap_or(&mut on_people);
     adversary.epsilon = epsilon;
     adversary.kinds = case.reading.sensitive.iter().map(|(_, spec)| spec.kind).collect();
@@ -178,8 +182,9 @@ pub(crate) fn attack_case(
     }
     check_limits_apply(request, &attacked, &skipped)?;
     let (groups, quasi) = (on_people.release.groups.clone(), views.quasi.len());
+    let counted = std::mem::take(&mut on_people.release.counted);
     drop((on_people, on_values));
-    Ok(AttackReport { attacked, skipped, release: views.people, groups, quasi })
+    Ok(AttackReport { attacked, skipped, release: views.people, counted, groups, quasi })
 }
 
 /// Returns a note about the unmodified columns, if some were not examined or persons are unknown.

@@ -40,6 +40,8 @@ pub struct AttackReport {
     /// The attacks that could not be run, with reasons.
     pub skipped: Vec<Skipped>,
     pub(super) release: Folded,
+    /// For each sensitive column of `release`, the representative code of each code.
+    pub(super) counted: Vec<Vec<u32>>,
     pub(super) groups: Classes,
     pub(super) quasi: usize,
 }
@@ -85,9 +87,11 @@ impl AttackReport {
     /// release's groups.
     pub fn guessed_without(&self, column: &str) -> Option<f64> {
         let at = self.release.column(column).filter(|at| *at >= self.quasi)?;
+        let counted = self.counted.get(at - self.quasi)?;
         let mut records = vec![0u64; self.release.columns[at].texts.len()];
         for row in 0..self.release.rows() {
-            records[self.release.row(row)[at] as usize] += self.release.weights[row];
+            let value = counted[self.release.row(row)[at] as usize];
+            records[value as usize] += self.release.weights[row];
         }
         let all: u64 = records.iter().sum();
         records.into_iter().max().filter(|_| all > 0).map(|most| most as f64 / all as f64)

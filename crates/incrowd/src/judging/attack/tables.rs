@@ -1,6 +1,6 @@
 //! The adversary's tables, read as far as the attacks need them.
 
-use incrowd_core::{ColumnSpec, Error, Folded, Progress, Result};
+use incrowd_core::{ColumnSpec, Error, Folded, Progress, Result, SensitiveSpec};
 use incrowd_engine::FoldSpec;
 
 use crate::job::Table;
@@ -26,6 +26,10 @@ pub(super) struct Other {
 pub(super) struct Second {
     pub(super) table: Folded,
     pub(super) specs: Vec<ColumnSpec>,
+    /// The specifications of its sensitive columns.
+    pub(super) sensitive: Vec<(String, SensitiveSpec)>,
+    /// The texts that mean a missing value, if its manifest or the request states them.
+    pub(super) missing: Option<Vec<String>>,
 }
 
 impl Second {
@@ -75,7 +79,8 @@ impl TableReader<'_> {
         let stated = theirs.manifest.is_some() || !theirs.reading.quasi.is_empty();
         let reading = if stated { &theirs.reading } else { own };
         let tables = theirs.release_tables();
-        let (first, published) = (tables.first(), tables.columns(tables.first())?);
+        let first = tables.first()?;
+        let published = tables.columns(first)?;
         // A range may be published as two columns with its bounds.
         let written = theirs.manifest.as_ref().and_then(|manifest| manifest.job.written.as_ref());
         let ends = |name: &&str| {
@@ -114,6 +119,7 @@ impl TableReader<'_> {
                 ));
             }
         }
-        Ok(Second { specs, table })
+        let sensitive = reading.sensitive.clone();
+        Ok(Second { specs, table, sensitive, missing: theirs.judging.missing.clone() })
     }
 }

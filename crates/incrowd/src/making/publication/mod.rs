@@ -24,6 +24,7 @@ use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, MissingCells, Progress, Result};
 use incrowd_engine::{Engine, ExaminedColumns, RecordValues};
 
+pub use release_tables::TableContent;
 pub(crate) use release_tables::{PublishedTables, ReleaseTables, StagedTables};
 
 use crate::job::Job;
@@ -91,7 +92,7 @@ impl Tables {
 /// A file of a release that was read back.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadFile {
-    pub(crate) content: &'static str,
+    pub(crate) content: TableContent,
     pub(crate) records: u64,
     pub(crate) digest: String,
     pub(crate) columns: Vec<String>,
@@ -160,6 +161,13 @@ pub(crate) trait Publication: Debug + Sync {
 
     /// Returns how its tables are related, which decides which utility measures apply.
     fn layout(&self) -> utility::Layout;
+
+    /// Returns whether a published record has its quasi-identifiers and its sensitive values in the
+    /// same table. Such a release can be made in parts, and made again from the original by its
+    /// manifest alone.
+    fn has_whole_records(&self) -> bool {
+        self.layout() == utility::Layout::OneTable
+    }
 
     /// Returns the first lines of the summary of a release: its tables.
     fn headline(&self, report: &Report) -> Vec<Block> {

@@ -16,21 +16,20 @@ use incrowd_engine::{
 };
 use incrowd_recode::Recoding;
 
-use super::{Asked, Judged, Publication, ReadFile, ReleaseTables, TablePlace, Tables, Views};
+use super::{
+    Asked, Judged, Publication, ReadFile, ReleaseTables, TableContent, TablePlace, Tables, Views,
+};
 use crate::job::reading::Reading;
 use crate::job::{Cells, Job, Numbers, OnMissing, Sets};
 use crate::judging::case::Case;
 use crate::judging::from_original::{self, FromOriginal};
 use crate::judging::measure::{Measured, Measuring, SAMPLE, too_many};
 use crate::making::checked::CheckedJob;
-use crate::making::make::{Made, MadeTable, Material, recode, starred};
+use crate::making::make::{Generalized, Made, MadeTable, Material, recode, starred};
 use crate::making::release::Verified;
 use crate::making::suppression::{self, Keys};
 use crate::making::weights;
 use crate::manifest::Manifest;
-
-/// The name of the table in a manifest.
-pub(super) const RELEASE: &str = "release";
 
 /// The publication in one table.
 #[derive(Debug)]
@@ -106,20 +105,24 @@ impl Publication for OneTable {
         made.pin_intervals(&data);
         made.set_levels(&data, &partition);
         let data = data.divided(partition.divided());
-        made.starred = starred(&data, &partition);
-        made.algorithm_report = report;
         made.suppression = suppression;
-        made.population = population;
         made.domains = original_domains.unwrap_or_else(|| data.quasi().to_vec());
         // Models about outliers are verified against the original. Otherwise its rows are dropped
         // after staging.
-        made.original = job.about_outliers().then(|| data.clone());
+        let original = job.about_outliers().then(|| data.clone());
         made.distinct_rows = data.rows() as u64;
         let order = job.job.output.as_ref().map(|output| output.order).unwrap_or_default();
-        let by_group =
-            job.published_weight().map_or_else(Vec::new, |_| weights::means(&data, &partition));
         let (columns, shape) = shaped(job, &data, partition.levels().is_some(), marker)?;
-        made.shape = shape.clone();
+        let mean_weights = |_| weights::means(&data, &partition, &columns);
+        let by_group = job.published_weight().map_or_else(Vec::new, mean_weights);
+        made.generalized = Generalized {
+            original,
+            population,
+            algorithm_report: report,
+            starred: starred(&data, &partition),
+            shape: shape.clone(),
+            ..made.generalized
+        };
         let output = Output {
             columns,
             order,
@@ -128,7 +131,7 @@ impl Publication for OneTable {
             shape,
             ..Output::default()
         };
-        made.tables.push(MadeTable { content: RELEASE, data, partition, output });
+        made.tables.push(MadeTable { content: TableContent::Release, data, partition, output });
         Ok(made)
     }
 
@@ -144,9 +147,9 @@ impl Publication for OneTable {
         if with_sensitive {
             names.extend(reading.sensitive_names().into_iter().map(str::to_owned));
         }
-        let back = release.read_beside(RELEASE, &names, beside, progress)?;
+        let back = release.read_beside(TableContent::Release, &names, beside, progress)?;
         let (records, digest, columns) = (back.folded.records(), back.digest, back.columns);
-        let files = vec![ReadFile { content: RELEASE, records, digest, columns }];
+        let files = vec![ReadFile { content: TableContent::Release, records, digest, columns }];
         let (people, seen) = (back.folded, back.seen);
         Ok(Tables { people, quasi: reading.quasi.len(), values: None, files, seen })
     }
@@ -210,7 +213,7 @@ impl Publication for OneTable {
         let tables = measuring.case.release_tables();
         let mut columns: Vec<String> = data.quasi().iter().map(|q| q.name.clone()).collect();
         if ask.is_some() {
-            let published = tables.columns(RELEASE)?;
+            let published = tables.columns(TableContent::Release)?;
             let unmodified = data.sensitive().iter().map(|column| &column.name);
             columns.extend(unmodified.filter(|name| published.contains(name)).cloned());
             if let Some(target) = target.filter(|target| !columns.iter().any(|name| name == target))
@@ -218,7 +221,7 @@ impl Publication for OneTable {
                 return Err(Error::job(format!("the release has no column `{target}` to predict")));
             }
         }
-        let mut back = tables.read(RELEASE, &columns, progress)?.folded;
+        let mut back = tables.read(TableContent::Release, &columns, progress)?.folded;
         as_missing(&mut back, data.quasi().len(), &reading.missing);
         let published = back.records();
         let withheld =
@@ -240,7 +243,7 @@ impl Publication for OneTable {
     }
 
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
-        let columns = case.unmodified(&case.release_tables().columns(RELEASE)?);
+        let columns = case.unmodified(&case.release_tables().columns(TableContent::Release)?);
         let beside = ExaminedColumns { columns: &columns, counts_only: false };
         let Tables { people, seen, .. } =
             self.read_back(&case.reading, &case.release_tables(), true, beside, progress)?;

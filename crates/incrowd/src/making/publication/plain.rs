@@ -6,6 +6,7 @@ use incrowd_core::{
 };
 use incrowd_engine::{Content, Order, Output};
 
+use super::TableContent;
 use super::anatomy::{COUNT, GROUP};
 use crate::making::make::MadeTable;
 
@@ -21,7 +22,7 @@ fn description(name: &str) -> &'static str {
 /// Builds a table with the cells of `folded`. In typed formats, columns of the input keep their
 /// types.
 pub(super) fn plain_table(
-    content: &'static str,
+    content: TableContent,
     folded: Folded,
     specs: &[SensitiveSpec],
     order: Order,

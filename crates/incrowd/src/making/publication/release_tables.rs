@@ -10,51 +10,108 @@ use crate::job::reading::{open_beside, open_release};
 use crate::judging::request::MemoryRelease;
 use crate::manifest::{FileEntry, Manifest};
 
+/// The content of a table of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TableContent {
+    /// The records, in the only table of a release.
+    Release,
+    /// Anatomy: the records without their sensitive values, with the number of their group.
+    QuasiIdentifiers,
+    /// Anatomy: the frequency of each sensitive value in each group.
+    SensitiveCounts,
+    /// k-join-anonymity: the people of both tables in boxes.
+    Boxes,
+    /// k-join-anonymity: the sensitive values of the table's own people by sensitive group.
+    SensitiveValues,
+    /// k-join-anonymity: the group of each person. It is private and in no manifest.
+    Audit,
+}
+
+impl TableContent {
+    /// Every content.
+    pub const ALL: [TableContent; 6] = [
+        TableContent::Release,
+        TableContent::QuasiIdentifiers,
+        TableContent::SensitiveCounts,
+        TableContent::Boxes,
+        TableContent::SensitiveValues,
+        TableContent::Audit,
+    ];
+
+    /// Returns its name in a manifest.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TableContent::Release => "release",
+            TableContent::QuasiIdentifiers => "qit",
+            TableContent::SensitiveCounts => "st",
+            TableContent::Boxes => "jat",
+            TableContent::SensitiveValues => "si",
+            TableContent::Audit => "audit",
+        }
+    }
+
+    /// Returns the content of that name.
+    fn named(name: &str) -> Option<TableContent> {
+        TableContent::ALL.into_iter().find(|content| content.as_str() == name)
+    }
+
+    /// Returns whether a release with such a table has it as its first table.
+    fn is_first(self) -> bool {
+        matches!(self, TableContent::Release | TableContent::QuasiIdentifiers | TableContent::Boxes)
+    }
+}
+
 /// The tables of a release, by content.
 pub(crate) trait ReleaseTables {
     /// Returns whether there is a table with that content.
-    fn has(&self, content: &str) -> bool;
+    fn has(&self, content: TableContent) -> bool;
 
     /// Reads columns of a table as texts. No text counts as missing.
-    fn read(&self, content: &str, columns: &[String], progress: &dyn Progress) -> Result<ReadBack> {
+    fn read(
+        &self,
+        content: TableContent,
+        columns: &[String],
+        progress: &dyn Progress,
+    ) -> Result<ReadBack> {
         self.read_beside(content, columns, ExaminedColumns::default(), progress)
     }
 
     /// Reads columns of a table; the columns `beside` are read record by record.
     fn read_beside(
         &self,
-        content: &str,
+        content: TableContent,
         columns: &[String],
         beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack>;
 
     /// Returns all columns of a table.
-    fn columns(&self, content: &str) -> Result<Vec<String>>;
+    fn columns(&self, content: TableContent) -> Result<Vec<String>>;
 }
 
 /// Staged tables.
 pub(crate) struct StagedTables<'a> {
     pub(crate) engine: &'a dyn Engine,
     /// The content of each staged table.
-    pub(crate) contents: Vec<&'static str>,
+    pub(crate) contents: Vec<TableContent>,
 }
 
 impl StagedTables<'_> {
-    fn position(&self, content: &str) -> Result<usize> {
-        let found = self.contents.iter().position(|own| *own == content);
+    fn position(&self, content: TableContent) -> Result<usize> {
+        let found = self.contents.iter().position(|&own| own == content);
         found.ok_or_else(|| Error::bug("a table was read back that was not staged"))
     }
 }
 
 impl ReleaseTables for StagedTables<'_> {
-    fn has(&self, content: &str) -> bool {
+    fn has(&self, content: TableContent) -> bool {
         self.contents.contains(&content)
     }
 
     fn read_beside(
         &self,
-        content: &str,
+        content: TableContent,
         columns: &[String],
         beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
@@ -62,7 +119,7 @@ impl ReleaseTables for StagedTables<'_> {
         self.engine.read_back(self.position(content)?, columns, beside, progress)
     }
 
-    fn columns(&self, content: &str) -> Result<Vec<String>> {
+    fn columns(&self, content: TableContent) -> Result<Vec<String>> {
         Ok(self.read(content, &[], &incrowd_core::Silent)?.columns)
     }
 }
@@ -83,33 +140,39 @@ pub(crate) struct PublishedTables<'a> {
 }
 
 impl PublishedTables<'_> {
-    fn entry(&self, content: &str) -> Option<&FileEntry> {
-        self.manifest?.file(content)
+    fn entry(&self, content: TableContent) -> Option<&FileEntry> {
+        self.manifest?.file(content.as_str())
     }
 
     /// Returns the content of the first table. The paths of the others are relative to it.
-    pub(crate) fn first(&self) -> &str {
+    pub(crate) fn first(&self) -> Result<TableContent> {
         let first = self.manifest.and_then(|manifest| manifest.files.first());
-        first.map_or("release", |first| &first.content)
+        let Some(first) = first else { return Ok(TableContent::Release) };
+        TableContent::named(&first.content).ok_or_else(|| {
+            Error::input(format!(
+                "the manifest names a table `{}` that this version does not know",
+                first.content
+            ))
+        })
     }
 
     /// Returns whether a table is the first one.
-    fn is_first(&self, content: &str) -> bool {
+    fn is_first(&self, content: TableContent) -> bool {
         let first = self.manifest.and_then(|manifest| manifest.files.first());
         match first {
-            Some(first) => first.content == content,
-            None => ["release", "jat", "qit"].contains(&content),
+            Some(first) => first.content == content.as_str(),
+            None => content.is_first(),
         }
     }
 
     /// Returns whether a table was written as text.
-    fn is_text(&self, content: &str) -> bool {
+    fn is_text(&self, content: TableContent) -> bool {
         let named = self.entry(content).map(|entry| PathBuf::from(&entry.name));
         let path = named.or_else(|| self.release.paths.first().cloned());
         path.is_some_and(|path| matches!(Format::of_path(&path), Ok(Format::Csv(_))))
     }
 
-    fn open(&self, content: &str) -> Result<Source> {
+    fn open(&self, content: TableContent) -> Result<Source> {
         if let Some(release) = self.in_memory {
             let named =
                 self.entry(content).map_or(release.manifest.release.as_str(), |entry| &entry.name);
@@ -134,13 +197,13 @@ impl PublishedTables<'_> {
 }
 
 impl ReleaseTables for PublishedTables<'_> {
-    fn has(&self, content: &str) -> bool {
+    fn has(&self, content: TableContent) -> bool {
         self.is_first(content) || self.values.is_some() || self.entry(content).is_some()
     }
 
     fn read_beside(
         &self,
-        content: &str,
+        content: TableContent,
         columns: &[String],
         beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
@@ -155,7 +218,7 @@ impl ReleaseTables for PublishedTables<'_> {
         Ok(read)
     }
 
-    fn columns(&self, content: &str) -> Result<Vec<String>> {
+    fn columns(&self, content: TableContent) -> Result<Vec<String>> {
         Ok(self.open(content)?.columns().to_vec())
     }
 }

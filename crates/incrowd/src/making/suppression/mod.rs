@@ -134,7 +134,7 @@ pub(crate) fn counted(
     as_published(&mut shown, spec);
     let mut used = vec![false; shown.texts.len()];
     (0..folded.rows()).for_each(|row| used[folded.row(row)[column] as usize] = true);
-    let values = SensitiveValues::of(&shown, &used, spec, missing);
+    let values = SensitiveValues::of(&shown, &used, spec, missing, folded.decimal);
     let mut counts = vec![0; values.names.len()];
     for row in 0..folded.rows() {
         counts[values.of_code[folded.row(row)[column] as usize] as usize] += folded.weights[row];

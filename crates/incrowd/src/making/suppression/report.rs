@@ -106,6 +106,7 @@ impl SuppressionReport {
 
     /// Returns the suppression, the checks and the adversaries' success as text. `starred` records
     /// are published as `*`.
+    // Long, because it writes the lines of the report in their order.
     pub fn to_text(&self, starred: u64) -> Vec<Block> {
         let mut lines = Vec::new();
         lines.push(Block::line(format!(
@@ -139,8 +140,11 @@ impl SuppressionReport {
         }
         let word = |holds: bool| if holds { "holds" } else { "FAILS" };
         let candidacy = self.checks.candidacy.map_or("was not needed", word);
-        let draw =
-            if self.checks.reachable { "some draw leads here" } else { "NO draw leads here" };
+        let draw = if self.checks.reachable {
+            "some random draw gives this result"
+        } else {
+            "NO random draw gives this result"
+        };
         lines.push(Block::line(format!(
             "checked  p-eligibility {}   l-candidacy {candidacy}   {draw}",
             word(self.checks.eligible)

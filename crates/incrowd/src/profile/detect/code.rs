@@ -1,165 +1,15 @@
 //! Integers that are category codes: `1` for female, `36` for New York. A range of codes is
 //! meaningless.
 
+use std::sync::LazyLock;
+
+use incrowd_core::lists::Lists;
+
 use super::ColumnFacts;
 use crate::profile::ValueKind;
 
-/// Parts of names of code columns, long enough not to occur in other words.
-const PARTS: &[&str] = &[
-    "gender",
-    "race",
-    "ethnic",
-    "hispan",
-    "marital",
-    "citizen",
-    "nativ",
-    "occupation",
-    "industry",
-    "workclass",
-    "employmentstatus",
-    "language",
-    "religio",
-    "statenum",
-    "statefip",
-    "fips",
-    "county",
-    "country",
-    "region",
-    "district",
-    "municipal",
-    "province",
-    "puma",
-    "tract",
-    "blkgroup",
-    "blockgroup",
-    "zip",
-    "postal",
-    "postcode",
-    "diagnos",
-    "disposition",
-    "housingtype",
-    "ownrent",
-    "relationship",
-    "category",
-    "tenure",
-];
-/// Words of names of code columns.
-const WORDS: &[&str] = &[
-    "id",
-    "code",
-    "cd",
-    "type",
-    "typ",
-    "class",
-    "status",
-    "cat",
-    "kind",
-    "group",
-    "grp",
-    "sex",
-    "isex",
-    "irace",
-    "rac1p",
-    "hisp",
-    "msp",
-    "mar",
-    "state",
-    "st",
-    "division",
-    "metro",
-    "msa",
-    "occ",
-    "occp",
-    "indp",
-    "soc",
-    "isco",
-    "naics",
-    "nace",
-    "icd",
-    "relp",
-    "relshipp",
-    "cit",
-    "cow",
-    "esr",
-    "nationality",
-    "religion",
-    "party",
-    "plz",
-    "flag",
-    "yesno",
-    "method",
-    "source",
-];
-/// Words of names of counts and measurements. They take precedence.
-const QUANTITIES: &[&str] = &[
-    "age",
-    "agep",
-    "ages",
-    "iage",
-    "year",
-    "yr",
-    "years",
-    "month",
-    "months",
-    "day",
-    "days",
-    "hour",
-    "hours",
-    "week",
-    "weeks",
-    "num",
-    "number",
-    "count",
-    "n",
-    "nr",
-    "no",
-    "size",
-    "amount",
-    "score",
-    "level",
-    "grade",
-    "rank",
-    "decile",
-    "quintile",
-    "quartile",
-    "percentile",
-    "stage",
-    "children",
-    "kids",
-    "persons",
-    "npf",
-    "noc",
-    "schl",
-    "edu",
-    "income",
-    "wage",
-    "salary",
-    "price",
-    "cost",
-    "rate",
-    "share",
-    "percent",
-    "height",
-    "weight",
-    "bmi",
-    "time",
-    "duration",
-    "length",
-    "distance",
-    "visits",
-    "y1",
-    "y2",
-    "y3",
-    "population",
-    "density",
-    "rooms",
-    "cars",
-    "born",
-    "birth",
-    "dob",
-    "yob",
-    "date",
-];
+/// Words of quantities take precedence.
+static NAMES: LazyLock<Lists> = LazyLock::new(|| Lists::parse(include_str!("code.txt")));
 
 /// The maximum number of distinct values of a column with few values.
 const FEW: u64 = 12;
@@ -170,9 +20,9 @@ pub(crate) fn why_code(column: &ColumnFacts<'_>) -> Option<&'static str> {
     if low < 0.0 || column.counts.distinct > 2000 {
         return None;
     }
-    let quantity =
-        column.named(QUANTITIES) || column.name_has(&["number", "count", "income", "education"]);
-    let named = column.named(WORDS) || column.name_has(PARTS);
+    let quantity = column.named(NAMES.list("words of quantities"))
+        || column.name_has(&["number", "count", "income", "education"]);
+    let named = column.named(NAMES.list("words")) || column.name_has(NAMES.list("parts"));
     if quantity && !column.named(&["id", "code", "cd", "cat", "fips"]) {
         return None;
     }

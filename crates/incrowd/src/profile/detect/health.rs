@@ -1,101 +1,23 @@
 //! Health and other specially protected data: belief, politics, sexuality, crime, heredity.
 
+use std::sync::LazyLock;
+
+use incrowd_core::lists::Lists;
+
 use super::{ColumnFacts, Finding, sensitive};
 
-const HEALTH: &[&str] = &[
-    "disease",
-    "diagnos",
-    "icd9",
-    "icd10",
-    "symptom",
-    "treatment",
-    "therapy",
-    "illness",
-    "sickness",
-    "disab",
-    "injur",
-    "handicap",
-    "healthcondition",
-    "medicalcondition",
-    "hospital",
-    "hospstay",
-    "readmi",
-    "surgery",
-    "cancer",
-    "tumor",
-    "diabet",
-    "hiv",
-    "covid",
-    "asthma",
-    "allerg",
-    "depress",
-    "mental",
-    "psych",
-    "pregnan",
-    "bloodpres",
-    "cholesterol",
-    "glucose",
-    "gluserum",
-    "a1c",
-    "hemoglobin",
-    "creatinin",
-    "insurancecover",
-    "inscov",
-    "healthinsurance",
-    "mortality",
-    "prescription",
-    "medication",
-    "vaccin",
-    "smok",
-    "alcohol",
-];
-const HEALTH_WORDS: &[&str] = &[
-    "diag",
-    "dx",
-    "icd",
-    "med",
-    "meds",
-    "drug",
-    "drugs",
-    "drem",
-    "dphy",
-    "deye",
-    "dear",
-    "dvet",
-    "dout",
-    "ddrs",
-    "lab",
-    "condition",
-    "health",
-    "outcome",
-];
-const OTHER: &[&str] = &[
-    "religio",
-    "belief",
-    "politic",
-    "voted",
-    "sexualori",
-    "orientation",
-    "convict",
-    "arrest",
-    "crimin",
-    "offence",
-    "offense",
-    "genotype",
-    "genetic",
-    "tradeunion",
-];
-const OTHER_WORDS: &[&str] = &["party", "union", "faith", "church", "crime", "gene", "dna"];
+static NAMES: LazyLock<Lists> = LazyLock::new(|| Lists::parse(include_str!("health.txt")));
 
 pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
-    if column.name_has(HEALTH)
-        || column.named(HEALTH_WORDS)
+    if column.name_has(NAMES.list("parts"))
+        || column.named(NAMES.list("words"))
         || column.words.iter().any(|w| is_diagnosis(w))
     {
         return sensitive(column, "is about health");
     }
-    (column.name_has(OTHER) || column.named(OTHER_WORDS))
-        .then(|| sensitive(column, "is about belief, politics, sexuality, crime or heredity"))?
+    let other = column.name_has(NAMES.list("parts of other subjects"))
+        || column.named(NAMES.list("words of other subjects"));
+    other.then(|| sensitive(column, "is about belief, politics, sexuality, crime or heredity"))?
 }
 
 /// `diag1`, `dx2`, `icd9`

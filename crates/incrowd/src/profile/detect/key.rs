@@ -1,41 +1,20 @@
 //! Columns in which nearly every record, or every person, has a distinct value.
 
+use std::sync::LazyLock;
+
+use incrowd_core::lists::Lists;
+
 use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 use crate::profile::ValueKind;
 
-const NAMES: &[&str] = &[
-    "id",
-    "ids",
-    "uid",
-    "pid",
-    "nbr",
-    "nr",
-    "key",
-    "guid",
-    "uuid",
-    "mrn",
-    "code",
-    "number",
-    "no",
-    "num",
-    "account",
-    "acct",
-    "identifier",
-    "login",
-    "user",
-    "token",
-    "hash",
-    "barcode",
-    "plate",
-    "vin",
-];
+static NAMES: LazyLock<Lists> = LazyLock::new(|| Lists::parse(include_str!("key.txt")));
 
 /// The reason given for an identifier of persons with several records.
 pub(crate) const SEVERAL: &str = "records per value, so k records need not be k people";
 
 pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
-    let named = column.named(NAMES)
+    let named = column.named(NAMES.list("words"))
         || ["id", "nbr", "key"]
             .iter()
             .any(|end| column.squashed.len() > 4 && column.squashed.ends_with(end));

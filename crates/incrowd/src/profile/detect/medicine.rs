@@ -4,58 +4,14 @@
 //! as `-statin` or `-formin`. The stems below are frequent ones of the World Health Organization's
 //! list.
 
+use std::sync::LazyLock;
+
+use incrowd_core::lists::entries;
+
 use super::{ColumnFacts, Finding, sensitive};
 
-const ENDINGS: &[&str] = &[
-    "formin",
-    "glinide",
-    "glitazone",
-    "gliptin",
-    "glipton",
-    "gliflozin",
-    "glutide",
-    "tolbutamide",
-    "propamide",
-    "hexamide",
-    "azamide",
-    "examide",
-    "gliptide",
-    "pride",
-    "sartan",
-    "statin",
-    "olol",
-    "dipine",
-    "thiazide",
-    "semide",
-    "cillin",
-    "mycin",
-    "floxacin",
-    "cycline",
-    "conazole",
-    "prazole",
-    "tidine",
-    "azepam",
-    "azolam",
-    "oxetine",
-    "triptan",
-    "profen",
-    "caine",
-    "mab",
-    "tinib",
-    "vir",
-    "parin",
-    "xaban",
-    "grel",
-    "fibrate",
-    "sone",
-    "solone",
-    "carbose",
-    "glitol",
-    "glyburide",
-    "glipizide",
-    "glimepiride",
-    "insulin",
-];
+static ENDINGS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| entries(include_str!("medicine.txt")).collect());
 
 pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     let long = |word: &&String| word.chars().count() >= 6;

@@ -121,6 +121,8 @@ fn sensitive(column: &ColumnFacts<'_>, what: &str) -> Option<Finding> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use incrowd_core::lists::Lists;
+
     use super::*;
     use crate::profile::column_facts::tests::with_column;
 
@@ -137,6 +139,28 @@ pub(super) mod tests {
         let cells = ["ann@example.org", "bob@example.org", "carl@example.org"];
         let reason = with_column("x", &cells, |facts| role(facts).reason);
         assert!(!reason.contains("example"), "{reason}");
+    }
+
+    #[test]
+    fn entries_of_lists_are_in_lower_case_and_occur_once() {
+        for file in [
+            include_str!("code.txt"),
+            include_str!("demographic.txt"),
+            include_str!("health.txt"),
+            include_str!("key.txt"),
+            include_str!("money.txt"),
+            include_str!("person_name.txt"),
+            include_str!("place.txt"),
+            include_str!("vocabulary.txt"),
+            include_str!("../markers.txt"),
+        ] {
+            for (title, list) in Lists::parse(file).iter() {
+                for (i, entry) in list.iter().enumerate() {
+                    let repeated = list[..i].contains(entry);
+                    assert!(!repeated && *entry == entry.to_lowercase(), "[{title}] {entry}");
+                }
+            }
+        }
     }
 
     #[test]

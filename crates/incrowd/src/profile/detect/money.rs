@@ -1,88 +1,19 @@
 //! Income, property and debts.
 
+use std::sync::LazyLock;
+
+use incrowd_core::lists::Lists;
+
 use super::{ColumnFacts, Finding, sensitive};
 
-const PARTS: &[&str] = &[
-    "income",
-    "salary",
-    "wage",
-    "earning",
-    "dividend",
-    "interestincome",
-    "stipend",
-    "allowance",
-    "rinc",
-    "coninc",
-    "conrinc",
-    "realinc",
-    "realrinc",
-    "wagp",
-    "semp",
-    "intp",
-    "retp",
-    "ssip",
-    "pernp",
-    "hincp",
-    "fincp",
-    "gehalt",
-    "einkommen",
-    "salaire",
-    "revenu",
-    "ingreso",
-    "capitalgain",
-    "capitalloss",
-    "pension",
-    "poverty",
-    "povpip",
-    "pincp",
-    "taxinc",
-    "fedtax",
-    "statetax",
-    "fica",
-    "agi",
-    "wsalval",
-    "ernval",
-    "pearnval",
-    "ptotval",
-    "pothval",
-    "intval",
-    "emcontrb",
-];
-const WORDS: &[&str] = &[
-    "inc",
-    "tax",
-    "debt",
-    "credit",
-    "loan",
-    "rent",
-    "price",
-    "asset",
-    "assets",
-    "balance",
-    "wealth",
-    "bonus",
-    "benefit",
-    "benefits",
-    "pay",
-    "revenue",
-    "spending",
-    "expenditure",
-    "cost",
-    "charges",
-    "amount",
-    "div",
-    "dividends",
-    "wage",
-    "wages",
-    "lohn",
-    "sueldo",
-];
+static NAMES: LazyLock<Lists> = LazyLock::new(|| Lists::parse(include_str!("money.txt")));
 
 pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     let part = |part: &&str| {
         if part.len() < 5 { column.squashed == **part } else { column.squashed.contains(*part) }
     };
-    (PARTS.iter().any(part) || column.named(WORDS)).then(|| sensitive(column, "is about money"))?
+    (NAMES.list("parts").iter().any(part) || column.named(NAMES.list("words")))
+        .then(|| sensitive(column, "is about money"))?
 }
 
 #[cfg(test)]

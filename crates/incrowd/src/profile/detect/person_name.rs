@@ -1,131 +1,20 @@
 //! Names of people.
 
+use std::sync::LazyLock;
+
+use incrowd_core::lists::Lists;
+
 use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 use crate::profile::ValueKind;
 
-/// Frequent first names of several languages, in lower case. A column in which many values contain
-/// one has names of people.
-const FIRST_NAMES: &[&str] = &[
-    "james",
-    "john",
-    "robert",
-    "michael",
-    "william",
-    "david",
-    "richard",
-    "joseph",
-    "thomas",
-    "charles",
-    "mary",
-    "patricia",
-    "jennifer",
-    "linda",
-    "elizabeth",
-    "barbara",
-    "susan",
-    "jessica",
-    "sarah",
-    "karen",
-    "daniel",
-    "matthew",
-    "anthony",
-    "mark",
-    "paul",
-    "steven",
-    "andrew",
-    "george",
-    "emily",
-    "anna",
-    "emma",
-    "olivia",
-    "sophia",
-    "laura",
-    "julia",
-    "maria",
-    "jose",
-    "juan",
-    "carlos",
-    "luis",
-    "carmen",
-    "ana",
-    "pedro",
-    "miguel",
-    "antonio",
-    "francisco",
-    "peter",
-    "hans",
-    "klaus",
-    "wolfgang",
-    "stefan",
-    "andreas",
-    "ursula",
-    "monika",
-    "sabine",
-    "petra",
-    "jean",
-    "pierre",
-    "michel",
-    "marie",
-    "nathalie",
-    "isabelle",
-    "sophie",
-    "giuseppe",
-    "giovanni",
-    "marco",
-    "francesca",
-    "giulia",
-    "jan",
-    "piotr",
-    "katarzyna",
-    "agnieszka",
-    "ivan",
-    "olga",
-    "natalia",
-    "sergei",
-    "dmitri",
-    "mohammed",
-    "mohamed",
-    "ahmed",
-    "ali",
-    "fatima",
-    "aisha",
-    "wei",
-    "li",
-    "ming",
-    "hiroshi",
-    "yuki",
-    "raj",
-    "priya",
-    "amit",
-];
-
-const NAMED: &[&str] = &[
-    "firstname",
-    "lastname",
-    "surname",
-    "forename",
-    "givenname",
-    "familyname",
-    "fullname",
-    "middlename",
-    "maidenname",
-    "patientname",
-    "customername",
-    "personname",
-    "studentname",
-    "employeename",
-    "username",
-    "nachname",
-    "vorname",
-    "apellido",
-    "nombre",
-    "prenom",
-];
+/// A column in which many values contain a first name has names of people.
+static NAMES: LazyLock<Lists> = LazyLock::new(|| Lists::parse(include_str!("person_name.txt")));
 
 fn has_first_name(text: &str) -> bool {
+    let first_names = NAMES.list("first names");
     let mut words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-    words.any(|word| FIRST_NAMES.contains(&word.to_lowercase().as_str()))
+    words.any(|word| first_names.contains(&word.to_lowercase().as_str()))
 }
 
 fn is_words(text: &str) -> bool {
@@ -139,7 +28,7 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     }
     let words = column.share(is_words) >= 0.5;
     let alone = matches!(column.words.as_slice(), [word] if word == "name");
-    if (column.name_has(NAMED) || alone) && words {
+    if (column.name_has(NAMES.list("parts")) || alone) && words {
         return Finding::sure(RoleName::Identifier, "is named like the name of a person");
     }
     // A quarter of many distinct values is required: names of places and firms sometimes contain a
@@ -161,7 +50,8 @@ mod tests {
             (RoleName::Identifier, true)
         );
         assert_eq!(judged("Name", &["Meier", "Müller", "Meier"]), (RoleName::Identifier, true));
-        let people: Vec<String> = FIRST_NAMES
+        let people: Vec<String> = NAMES
+            .list("first names")
             .iter()
             .take(40)
             .enumerate()

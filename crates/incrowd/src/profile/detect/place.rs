@@ -1,38 +1,17 @@
 //! Places of residence.
 
+use std::sync::LazyLock;
+
+use incrowd_core::lists::Lists;
+
 use super::{ColumnFacts, Finding};
 use crate::job::RoleName;
 
-const PARTS: &[&str] = &[
-    "zipcode",
-    "postal",
-    "postcode",
-    "county",
-    "country",
-    "province",
-    "region",
-    "district",
-    "municipal",
-    "latitude",
-    "longitude",
-    "blkgroup",
-    "blockgroup",
-    "neighbo",
-    "statenum",
-    "statefip",
-    "puma",
-    "location",
-    "residence",
-    "density",
-];
-const WORDS: &[&str] = &[
-    "zip", "plz", "city", "town", "state", "tract", "block", "parish", "suburb", "village", "lat",
-    "lon", "lng", "geo", "fips", "msa", "metro", "urban", "rural", "area", "kreis", "ort",
-];
+static NAMES: LazyLock<Lists> = LazyLock::new(|| Lists::parse(include_str!("place.txt")));
 
 /// Returns whether the column is a place, by its name.
 pub(crate) fn is_place(column: &ColumnFacts<'_>) -> bool {
-    column.name_has(PARTS) || column.named(WORDS)
+    column.name_has(NAMES.list("parts")) || column.named(NAMES.list("words"))
 }
 
 /// Returns whether the column is a postal code, by its name.

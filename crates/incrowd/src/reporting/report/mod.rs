@@ -39,8 +39,10 @@ pub struct Pages {
     pub public: String,
     /// The page for the data owner, if the original was given.
     pub owner: Option<String>,
-    /// Whether all models of the release hold.
+    /// Whether all models of the release hold and all other checks pass.
     pub decision: Decision,
+    /// Whether all models of the release hold.
+    pub guarantees: Decision,
 }
 
 /// With more columns than this, pairs are not measured: the chart would be unreadable.
@@ -98,7 +100,8 @@ pub fn report(judging: &Judging, ask: &Ask, progress: &dyn Progress) -> Result<P
         Some(_) => Some(incrowd_report::owner_page(&owner::owner(&findings, progress)?)),
         None => None,
     };
-    Ok(Pages { public, owner, decision: findings.checked.decision() })
+    let checked = &findings.checked;
+    Ok(Pages { public, owner, decision: checked.decision(), guarantees: checked.guarantees() })
 }
 
 /// Converts a decision to its form on pages.

@@ -14,6 +14,7 @@ use crate::reporting::sentences;
 /// The attacks that apply to an original as to a release.
 const BEFORE: [&str; 2] = ["prosecutor", "homogeneity"];
 
+// Long, because it lists the sections of the page in their order.
 pub(super) fn owner(found: &Findings, progress: &dyn Progress) -> Result<Owner> {
     let after: Vec<&Finding> =
         found.attacks.attacked.iter().map(|attacked| &attacked.finding).collect();
@@ -168,7 +169,10 @@ fn attacked(
     progress: &dyn Progress,
 ) -> Result<(Vec<Finding>, Vec<u64>)> {
     let specs = found.case.reading.quasi_specs();
-    let adversary = Adversary::new(Published::new(original, &specs), &found.case.reading.missing);
+    let reading = &found.case.reading;
+    let published =
+        Published::new(original, &specs).with_specs(&reading.sensitive, &reading.missing);
+    let adversary = Adversary::new(published, &reading.missing);
     let mut findings = Vec::new();
     for name in BEFORE {
         let card = Card::find(name)?;

@@ -1,11 +1,12 @@
 //! The content of the public page.
 
+use incrowd_audit::Decision;
 use incrowd_audit::attack::Finding;
 use incrowd_audit::utility::{Classification, ColumnRole, ColumnUtility, Pairs, QueryError};
 use incrowd_core::MissingCells;
 use incrowd_core::audience::Fact;
 use incrowd_core::model::MODELS;
-use incrowd_core::text::thousands;
+use incrowd_core::text::{number, thousands};
 use incrowd_report::{
     Association, Attack, ColumnCost, Cost, Guarantee, Loss, Prediction, Public, Queries, Score,
     Sentence, SizeBin,
@@ -16,6 +17,7 @@ use super::{Findings, about_metric, first_sentence, outcome, shapes};
 use crate::judging::utility_report::Utility;
 use crate::reporting::sentences;
 
+// Long, because it lists the sections of the page in their order.
 pub(super) fn public(found: &Findings) -> Public {
     let verification = &found.checked.verification;
     let guarantees = verification.judgements.iter().map(|j| {
@@ -38,6 +40,25 @@ pub(super) fn public(found: &Findings) -> Public {
             "The digest differs from the manifest's: the table was changed after it was released"
                 .into(),
         );
+    }
+    if found.checked.manifest_as_made == Some(false) {
+        faults.push(
+            "The manifest differs from its own digest: it was changed after it was written, and \
+             its models may be too"
+                .into(),
+        );
+    }
+    if found.checked.signed == Some(false) {
+        faults.push("The manifest has no valid signature of the given key".into());
+    }
+    let on_values = found.checked.on_values.iter().flat_map(|values| &values.judgements);
+    for judgement in on_values.filter(|own| own.decision() == Decision::Fails) {
+        faults.push(format!(
+            "The guarantee {} fails in the table of sensitive values: {} {}",
+            judgement.title,
+            judgement.measures,
+            number(judgement.have)
+        ));
     }
     faults.extend(
         found

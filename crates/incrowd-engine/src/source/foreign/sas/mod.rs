@@ -85,7 +85,7 @@ impl Header {
         let has_records = kind & KINDS == DATA || kind & KINDS == MIX;
         if has_records && kind & HAS_DELETED != 0 {
             return Err(
-                "it still holds records that were deleted; write it anew in SAS: data t; set t; run;".into(),
+                "it still holds records that were deleted; save it again in SAS: data t; set t; run;".into(),
             );
         }
         Ok(Page { bytes, kind, blocks, parts })
@@ -99,7 +99,7 @@ impl Header {
             (Ok(text), _) if text.is_ascii() => Ok(text.to_owned()),
             (_, Ok(encoding)) => Ok(encoding.decode_without_bom_handling(&bytes[..end]).0.into_owned()),
             (_, Err(code)) => Err(format!(
-                "its texts are in an encoding that is not read (SAS's number {code}); write it anew with encoding=utf8"
+                "its texts are in an encoding that is not read (SAS's number {code}); save it again with encoding=utf8"
             )
             .into()),
         }

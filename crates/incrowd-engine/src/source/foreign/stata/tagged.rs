@@ -56,6 +56,7 @@ impl<'a> Parts<'a> {
     }
 }
 
+// Long, because it follows the fixed order of the parts of such a file.
 pub(super) fn layout(bytes: &[u8]) -> Result<Layout<'_>, Damage> {
     let mut at = Bytes::new(bytes, false);
     at.expect(b"<stata_dta><header><release>")?;

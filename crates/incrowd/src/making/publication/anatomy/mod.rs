@@ -18,7 +18,9 @@ use incrowd_engine::{Engine, ExaminedColumns, RecordValues};
 use incrowd_recode::anatomy::{CARD, diverse, group};
 
 use super::one_table::judge_table;
-use super::{Asked, Judged, Publication, ReadFile, ReleaseTables, TablePlace, Tables, Views};
+use super::{
+    Asked, Judged, Publication, ReadFile, ReleaseTables, TableContent, TablePlace, Tables, Views,
+};
 use crate::job::Job;
 use crate::job::reading::{Reading, has_passthrough};
 use crate::judging::case::Case;
@@ -34,9 +36,6 @@ use crate::manifest::{Manifest, Parameter};
 pub(super) const GROUP: &str = "group";
 /// The column of frequencies in the second table.
 pub(super) const COUNT: &str = "count";
-/// The names of the tables in a manifest.
-const QIT: &str = "qit";
-const ST: &str = "st";
 
 /// The publication in two linked tables.
 #[derive(Debug)]
@@ -179,7 +178,7 @@ impl Publication for Anatomy {
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
         names.push(GROUP.to_owned());
-        let first = release.read(QIT, &names, progress)?;
+        let first = release.read(TableContent::QuasiIdentifiers, &names, progress)?;
         let has = |name: &String| first.columns.iter().any(|column| column.trim() == name);
         if first.columns.len() != names.len() || !names.iter().all(has) {
             return Err(Error::input(
@@ -196,7 +195,7 @@ impl Publication for Anatomy {
             return Err(Error::input("two linked tables have exactly one sensitive column"));
         };
         let columns = [GROUP, on, COUNT].map(str::to_owned);
-        let second = release.read(ST, &columns, progress)?;
+        let second = release.read(TableContent::SensitiveCounts, &columns, progress)?;
         let rows = second.folded.records();
         let values = counted(second.folded)?;
         let mut counted: BTreeMap<&str, u64> = BTreeMap::new();
@@ -211,8 +210,18 @@ impl Publication for Anatomy {
         }
         let records = first.folded.records();
         let files = vec![
-            ReadFile { content: QIT, records, digest: first.digest, columns: first.columns },
-            ReadFile { content: ST, records: rows, digest: second.digest, columns: second.columns },
+            ReadFile {
+                content: TableContent::QuasiIdentifiers,
+                records,
+                digest: first.digest,
+                columns: first.columns,
+            },
+            ReadFile {
+                content: TableContent::SensitiveCounts,
+                records: rows,
+                digest: second.digest,
+                columns: second.columns,
+            },
         ];
         Ok(Tables { people: first.folded, quasi, values: Some(values), files, ..Tables::default() })
     }
@@ -355,12 +364,13 @@ fn without_last(table: Folded) -> Folded {
         repeating: Vec::new(),
         lines: None,
         packed: None,
+        decimal: table.decimal,
     }
 }
 
 /// Returns a second table with the column `count` as the counts of its rows.
 fn counted(raw: Folded) -> Result<Folded> {
-    let mut values = Folded { missing: vec![0; 2], ..Folded::default() };
+    let mut values = Folded { missing: vec![0; 2], decimal: raw.decimal, ..Folded::default() };
     for row in 0..raw.rows() {
         let codes = raw.row(row);
         let count = raw.columns[2].texts[codes[2] as usize].parse::<u64>().ok().filter(|n| *n > 0);

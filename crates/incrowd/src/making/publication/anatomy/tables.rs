@@ -8,7 +8,7 @@ use incrowd_recode::anatomy::Groups;
 use incrowd_recode::suppression::Secret;
 
 use super::super::plain::plain_table;
-use super::{COUNT, GROUP, QIT, ST};
+use super::{COUNT, GROUP, TableContent};
 use crate::job::reading::as_published;
 use crate::making::checked::CheckedJob;
 use crate::making::make::MadeTable;
@@ -89,7 +89,7 @@ pub(super) fn first(
     }
     table.read = table.records();
     // Sorted, so that the same key gives the same bytes.
-    plain_table(QIT, table, &[], Order::Sorted, missing)
+    plain_table(TableContent::QuasiIdentifiers, table, &[], Order::Sorted, missing)
 }
 
 /// Builds the second table: the frequency of each value in each group.
@@ -123,5 +123,5 @@ pub(super) fn second(
         table.weights.push(1);
     }
     table.read = table.records();
-    plain_table(ST, table, &[], Order::Sorted, missing)
+    plain_table(TableContent::SensitiveCounts, table, &[], Order::Sorted, missing)
 }

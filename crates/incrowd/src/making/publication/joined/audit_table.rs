@@ -7,8 +7,8 @@ use hashbrown::HashMap;
 use incrowd_core::{Dataset, Error, Folded, FoldedColumn, Partition, Progress, Result};
 use incrowd_engine::{FoldSpec, Options, Order, Source};
 
+use super::super::TableContent;
 use super::super::plain::plain_table;
-use super::AUDIT;
 use super::join::{Encoded, JoinedTable};
 use super::tables::Labelled;
 use crate::making::make::MadeTable;
@@ -77,7 +77,7 @@ pub(crate) fn table(
         table.weights.push(1);
     }
     table.read = table.records();
-    plain_table(AUDIT, table, &[], Order::Sorted, "")
+    plain_table(TableContent::Audit, table, &[], Order::Sorted, "")
 }
 
 /// A line of an audit table.

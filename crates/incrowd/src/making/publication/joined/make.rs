@@ -16,7 +16,7 @@ use super::tables::{Labelled, boxes, values};
 use super::{audit_table, check, rules, with_sensitive};
 use crate::job::{ExternalJob, JoinMethod, OnConflict, Trim};
 use crate::making::checked::CheckedJob;
-use crate::making::make::{Made, Material};
+use crate::making::make::{Joined, Made, Material};
 
 /// Makes the two tables, and the audit table if it is requested.
 pub(super) fn make(
@@ -35,7 +35,7 @@ pub(super) fn make(
     let mut made = Made::begin(job, &material.folded);
     // Records that lack a quasi-identifier are refused, so only sensitive columns have missing
     // values.
-    made.missing.retain(|(name, _)| job.schema.sensitive().any(|(own, _)| own == name));
+    made.input.missing.retain(|(name, _)| job.schema.sensitive().any(|(own, _)| own == name));
     progress.step("encoding", None);
     let encoded = joined.encode(&job.reading())?;
     let models = bind(job, &encoded.data, with_sensitive)?;
@@ -69,18 +69,16 @@ pub(super) fn make(
             .push(audit_table::table(joined, &encoded, &data, &partition, &labelled, progress)?);
     }
     let rows = made.tables[0].data.records();
-    made.joined =
-        Some(private(joined, rules, &encoded, &data, &outcome, &partition, &join_rules, rows));
-    if rules.trim == Trim::Greedy
-        && let Some(report) = &mut made.joined
-    {
+    let mut report =
+        private(joined, rules, &encoded, &data, &outcome, &partition, &join_rules, rows);
+    if rules.trim == Trim::Greedy {
         report.warnings.push(
             "trim = \"greedy\" reveals who is in the table: the attack `trimming`, with a \
              population, counts the people exposed; trim = \"off\" exposes nobody that way"
                 .to_owned(),
         );
     }
-    made.microdata = Some(encoded.data.records());
+    made.joined = Some(Joined { report, records: encoded.data.records() });
     made.distinct_rows = data.rows() as u64;
     made.schema = with_kinds(&made.schema, &data)?;
     made.domains = data.into_quasi();

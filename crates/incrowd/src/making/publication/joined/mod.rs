@@ -19,7 +19,9 @@ use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result, looks_like_a_name};
 use incrowd_engine::{Engine, ExaminedColumns, Format, RecordValues, is_database, same_database};
 
-use super::{Asked, Judged, Publication, ReadFile, ReleaseTables, TablePlace, Tables, Views};
+use super::{
+    Asked, Judged, Publication, ReadFile, ReleaseTables, TableContent, TablePlace, Tables, Views,
+};
 use crate::directory_of;
 use crate::job::reading::{Reading, open_input, published_of};
 use crate::job::{DefaultRole, ExternalJob, Job, JoinMethod, RoleName, Trim, word};
@@ -39,11 +41,6 @@ pub use report::JoinReport;
 
 /// The column with the label of a row's sensitive group.
 const SENSITIVE_GROUP: &str = "SG";
-/// The names of the tables in a manifest.
-const JAT: &str = "jat";
-const SI: &str = "si";
-/// The private table of each person's group.
-const AUDIT: &str = "audit";
 
 /// The publication in two joined tables.
 #[derive(Debug)]
@@ -263,7 +260,7 @@ impl Publication for Joined {
         progress: &dyn Progress,
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
-        if release.has(SI) {
+        if release.has(TableContent::SensitiveValues) {
             names.push(SENSITIVE_GROUP.to_owned());
         }
         let file = |content, back: &incrowd_engine::ReadBack| ReadFile {
@@ -272,17 +269,17 @@ impl Publication for Joined {
             digest: back.digest.clone(),
             columns: back.columns.clone(),
         };
-        let boxes = release.read(JAT, &names, progress)?;
+        let boxes = release.read(TableContent::Boxes, &names, progress)?;
         let mut tables = Tables { quasi: reading.quasi.len(), ..Tables::default() };
-        tables.files.push(file(JAT, &boxes));
+        tables.files.push(file(TableContent::Boxes, &boxes));
         tables.people = boxes.folded;
-        if release.has(SI) {
+        if release.has(TableContent::SensitiveValues) {
             let columns =
                 reading.sensitive.iter().flat_map(|(name, spec)| published_of(name, spec));
             let columns: Vec<String> =
                 [SENSITIVE_GROUP.to_owned()].into_iter().chain(columns).collect();
-            let values = release.read(SI, &columns, progress)?;
-            tables.files.push(file(SI, &values));
+            let values = release.read(TableContent::SensitiveValues, &columns, progress)?;
+            tables.files.push(file(TableContent::SensitiveValues, &values));
             tables.values = Some(values.folded);
         }
         Ok(tables)

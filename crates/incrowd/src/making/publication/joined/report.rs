@@ -38,7 +38,7 @@ impl JoinReport {
     pub(crate) fn to_text(&self, report: &Report) -> Vec<Block> {
         let mut lines = vec![
             Block::line(format!(
-                "people   {} strangers of {} external records, {} of them published; \
+                "people   {} of {} external people are not in the table, {} of them published; \
                  {} records of the table are not in the external table",
                 thousands(self.strangers),
                 thousands(self.external_read),
@@ -113,7 +113,7 @@ pub(super) fn headline(report: &Report) -> Vec<Block> {
         for model in &groups.models {
             let (what, have) = (&model.measured.what, model.measured.have.unwrap_or(0.0));
             lines.push(Block::line(format!(
-                "         {} holds of the sensitive groups   {what} {}",
+                "         {} holds in the sensitive groups   {what} {}",
                 model.name,
                 number(have)
             )));

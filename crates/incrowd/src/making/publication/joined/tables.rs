@@ -10,7 +10,8 @@ use incrowd_core::{
 use incrowd_engine::{Content, Order, Output};
 use incrowd_recode::join::JoinOutcome;
 
-use super::{JAT, SENSITIVE_GROUP, SI};
+use super::super::TableContent;
+use super::SENSITIVE_GROUP;
 use crate::making::checked::CheckedJob;
 use crate::making::make::MadeTable;
 
@@ -105,7 +106,7 @@ pub(crate) fn boxes(
     // Always sorted, so that the order does not reveal from which table a person came.
     let says = vec![(SENSITIVE_GROUP.to_owned(), LINKS)];
     let output = Output { columns, order: Order::Sorted, says, ..Output::default() };
-    Ok(MadeTable { content: JAT, data, partition, output })
+    Ok(MadeTable { content: TableContent::Boxes, data, partition, output })
 }
 
 /// Returns a table with one row per group. All people of a group have equal cells, so that single
@@ -173,5 +174,5 @@ pub(crate) fn values(
     let missing = job.missing_label().to_owned();
     let says = vec![(SENSITIVE_GROUP.to_owned(), LINKS)];
     let output = Output { columns, order: Order::Sorted, missing, says, ..Output::default() };
-    Ok(MadeTable { content: SI, data, partition: groups, output })
+    Ok(MadeTable { content: TableContent::SensitiveValues, data, partition: groups, output })
 }
