@@ -1143,6 +1143,7 @@ def attack(
     threshold: Mapping[str, float] | None = None,
     limit: Mapping[str, float] | None = None,
     details: Path | None = None,
+    replace: bool | None = None,
     progress: Progress = None,
 ) -> Attacks:
     """Runs attacks from the literature on a release.
@@ -1243,6 +1244,7 @@ def attack(
         threshold: The risk from which a person counts as at risk: {"homogeneity": 0.8}.
         limit: Limits on the risks: {"prosecutor": 0.1}.
         details: Write every released row with its risks to a CSV file, which must not be published.
+        replace: Replace the file of `details` if it exists.
     """
     arguments: dict[str, Any] = {"missing": missing, "on_missing": on_missing, "default_role":
         default_role, "delimiter": delimiter, "format": format, "encoding": encoding, "decimal":
@@ -1254,7 +1256,7 @@ def attack(
         publish, "unlinkable": unlinkable, "population": population, "only": only, "external":
         external, "second": second, "outliers": outliers, "epsilon": epsilon, "suppression":
         suppression, "original_size": original_size, "threshold": threshold, "limit": limit,
-        "details": details}
+        "details": details, "replace": replace}
     return _calls.attack(release, original, arguments, progress)
 
 

@@ -7,6 +7,7 @@ import inspect
 import random
 import stat
 import sys
+import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -207,15 +208,18 @@ def test_a_forged_journal_is_reported(tmp_path: Path) -> None:
             away, **roles, algorithms="mondrian", k=[2], output=tmp_path
         ),
         lambda: incrowd.batches(
-            {"day": away}, **roles, suppression={"name": "r-suppression", "l": 2}, suppression_seed=1,
-            dir=tmp_path
+            {"day": away}, **roles, suppression={"name": "r-suppression", "l": 2},
+            suppression_seed=1, dir=tmp_path
         ),
         lambda: incrowd.hierarchy(table, "zip", "mask"),
         lambda: incrowd.init(table, output=tmp_path / "job.toml", force=True),
     ]
     for call in calls:
-        with pytest.warns(incrowd.Warning, match="your key does not authenticate"):
+        # Some calls have other warnings, too.
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
             call()
+        assert any("your key does not authenticate" in str(own.message) for own in given)
     assert journal.read_text() == "incrowd journal 1\n"
 
 
