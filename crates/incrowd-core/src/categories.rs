@@ -15,12 +15,7 @@ pub struct Categories {
     list: Vec<(String, Vec<String>)>,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for Categories {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Categories").field("categories", &self.list.len()).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Categories { categories: |categories| categories.list.len() });
 
 impl Categories {
     /// Refuses an empty list, an empty category, duplicate names, and a value in two categories.

@@ -50,12 +50,7 @@ impl PackedTexts {
     }
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for PackedTexts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PackedTexts").field("codes", &self.codes()).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(PackedTexts { codes: |texts| texts.codes() });
 
 /// One column of a [`Columnar`] table.
 #[derive(Clone, Debug, PartialEq, Eq)]

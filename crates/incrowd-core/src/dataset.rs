@@ -68,17 +68,7 @@ pub struct Dataset {
     of_fold: Vec<u32>,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for Dataset {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dataset")
-            .field("quasi", &self.quasi)
-            .field("sensitive", &self.sensitive)
-            .field("rows", &self.counts.len())
-            .field("records", &self.records)
-            .finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Dataset { quasi, sensitive, rows: |dataset| dataset.counts.len(), records });
 
 impl Dataset {
     /// The row of this table that contains a row of the fold. `None` if the table was not encoded

@@ -17,15 +17,7 @@ pub struct FoldedColumn {
     pub texts: Vec<String>,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for FoldedColumn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FoldedColumn")
-            .field("name", &self.name)
-            .field("texts", &self.texts.len())
-            .finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(FoldedColumn { name, texts: |column| column.texts.len() });
 
 /// The persons of the records of a folded table.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -45,12 +37,7 @@ pub struct FoldedPersons {
     pub spellings: Spellings,
 }
 
-// Does not print which records belong together: debug output ends up in logs.
-impl std::fmt::Debug for FoldedPersons {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FoldedPersons").field("different", &self.different).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(FoldedPersons { different });
 
 /// Distinct rows with their record counts, read by an engine from microdata or a release.
 #[derive(Clone, Debug, Default, PartialEq)]

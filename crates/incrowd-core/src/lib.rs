@@ -32,6 +32,7 @@ mod missing_cells;
 pub mod model;
 pub mod number;
 pub mod numerals;
+mod opaque;
 pub mod outlier;
 pub mod packed;
 pub mod partition;

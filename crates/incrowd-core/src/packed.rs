@@ -99,12 +99,7 @@ pub struct PackedRows {
     pub parts: Vec<(Vec<u64>, Vec<u64>)>,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for PackedRows {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PackedRows").field("rows", &self.rows()).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(PackedRows { rows: |rows| rows.rows() });
 
 /// CountedKey of rows per parallel task.
 const BLOCK: usize = 1 << 16;

@@ -27,12 +27,7 @@ pub struct Persons {
     nested: bool,
 }
 
-// Does not print persons and their values: debug output ends up in logs.
-impl std::fmt::Debug for Persons {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Persons").field("records", &self.holdings.len()).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Persons { records: |persons| persons.holdings.len() });
 
 impl Persons {
     /// Builds the holdings of rows. `persons` holds one code per record, row by row. `codes` holds

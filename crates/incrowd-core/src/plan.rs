@@ -22,12 +22,7 @@ pub struct Plan<'a> {
     withheld: Option<&'a Withheld>,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for Plan<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Plan").field("groups", &self.partition.groups()).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Plan<'_> { groups: |plan| plan.partition.groups() });
 
 impl<'a> Plan<'a> {
     /// Computes the cells of every group.

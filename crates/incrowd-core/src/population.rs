@@ -36,12 +36,7 @@ pub struct Population {
     counts: Vec<u64>,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for Population {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Population").field("rows", &self.counts.len()).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Population { rows: |population| population.counts.len() });
 
 /// The meaning of a published cell: decides which positions it covers.
 #[derive(Clone, Debug)]

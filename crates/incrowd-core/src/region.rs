@@ -27,12 +27,7 @@ pub struct Extent {
     pub covers: Covers,
 }
 
-// Does not print positions, which are cell values: debug output ends up in logs.
-impl std::fmt::Debug for Extent {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Extent").finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Extent);
 
 // `==` is used only to compare regions, and positions in regions are never NaN.
 impl Eq for Extent {}

@@ -41,15 +41,7 @@ pub struct Sensitive {
     decimal: DecimalMark,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for Sensitive {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sensitive")
-            .field("name", &self.name)
-            .field("values", &self.values.len())
-            .finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Sensitive { name, values: |sensitive| sensitive.values.len() });
 
 impl Sensitive {
     pub(crate) fn build(

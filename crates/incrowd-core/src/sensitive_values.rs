@@ -16,12 +16,7 @@ pub struct SensitiveValues {
     pub names: Vec<Option<String>>,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for SensitiveValues {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SensitiveValues").field("values", &self.names.len()).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(SensitiveValues { values: |values| values.names.len() });
 
 impl SensitiveValues {
     /// The values of the codes that are used. `missing` holds further texts that mean a missing

@@ -20,12 +20,7 @@ pub(crate) struct Interner {
     hasher: FixedState,
 }
 
-// No derived `Debug`, because cells must not reach logs.
-impl std::fmt::Debug for Interner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Interner").field("texts", &self.ends.len()).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Interner { texts: |interner| interner.ends.len() });
 
 impl Interner {
     pub(crate) fn new() -> Interner {

@@ -75,11 +75,7 @@ pub struct Card {
     pub make: fn(&Params) -> Result<Box<dyn Algorithm>>,
 }
 
-impl Debug for Card {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Card").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Card { name });
 
 /// A method that partitions a table into groups.
 pub trait Algorithm: Debug + Send + Sync {

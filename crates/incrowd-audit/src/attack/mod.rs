@@ -170,11 +170,7 @@ pub struct Card {
     pub run: fn(&Adversary<'_>, f64, &dyn Progress) -> Result<Answer>,
 }
 
-impl std::fmt::Debug for Card {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Card").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Card { name });
 
 impl Card {
     /// Finds an attack by name.

@@ -45,11 +45,7 @@ pub struct Card {
 pub type Measure =
     fn(&Comparison, &UtilityRequest, &dyn Progress) -> Result<Option<Box<dyn Measured>>>;
 
-impl Debug for Card {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Card").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Card { name });
 
 impl Card {
     /// Finds a measure by name.

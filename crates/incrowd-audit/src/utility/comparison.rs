@@ -78,16 +78,11 @@ pub(crate) struct CellGroup {
     pub(crate) rest: Vec<(Vec<u32>, u64)>,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for Comparison {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Comparison")
-            .field("columns", &self.lines.iter().map(|line| &line.name).collect::<Vec<_>>())
-            .field("records", &self.records)
-            .field("published", &self.published)
-            .finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Comparison {
+    columns: |comparison| comparison.lines.iter().map(|line| &line.name).collect::<Vec<_>>(),
+    records,
+    published
+});
 
 impl Comparison {
     /// Compares a release with its original. Columns of the release are found by name. Sensitive

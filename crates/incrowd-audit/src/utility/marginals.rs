@@ -35,17 +35,7 @@ pub struct Marginal {
     pub values: Vec<Value>,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for Marginal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Marginal { column, role, values, .. } = self;
-        f.debug_struct("Marginal")
-            .field("column", column)
-            .field("role", role)
-            .field("values", &values.len())
-            .finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Marginal { column, role, values: |marginal| marginal.values.len() });
 
 /// Returns the distributions of all compared columns. `data` is the original of the comparison.
 pub fn marginals(comparison: &Comparison, data: &Dataset) -> Vec<Marginal> {

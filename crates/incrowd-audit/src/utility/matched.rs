@@ -19,12 +19,7 @@ pub struct MatchedRecord {
     pub matching: u64,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for MatchedRecord {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MatchedRecord").field("matching", &self.matching).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(MatchedRecord { matching });
 
 /// Returns the names of the columns and at most `most` records at even distances in the table,
 /// whose rows are sorted by their codes.

@@ -14,15 +14,7 @@ pub struct LabelLine {
     labels: Labels,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for LabelLine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LabelLine")
-            .field("texts", &self.texts.len())
-            .field("labels", &self.labels)
-            .finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(LabelLine { texts: |line| line.texts.len(), labels });
 
 impl LabelLine {
     pub(super) fn build(

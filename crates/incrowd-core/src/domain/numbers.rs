@@ -60,12 +60,7 @@ pub struct NumberLine {
     pub(super) limits: Limits,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for NumberLine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("NumberLine").field("leaves", &self.leaves()).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(NumberLine { leaves: |line| line.leaves() });
 
 impl NumberLine {
     pub(super) fn build(

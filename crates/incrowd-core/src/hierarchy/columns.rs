@@ -14,12 +14,7 @@ pub struct Columns {
     paths: Option<Vec<Vec<String>>>,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for Columns {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Columns").field("names", &self.names).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Columns { names });
 
 impl Columns {
     /// Checks that there is a column.

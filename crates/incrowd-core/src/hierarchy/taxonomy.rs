@@ -46,15 +46,7 @@ pub struct Taxonomy {
     missing: Option<NodeId>,
 }
 
-// Does not print cells: debug output ends up in logs.
-impl std::fmt::Debug for Taxonomy {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Taxonomy")
-            .field("leaves", &self.leaves.len())
-            .field("height", &self.height)
-            .finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Taxonomy { leaves: |taxonomy| taxonomy.leaves.len(), height });
 
 const ROOT: NodeId = NodeId(0);
 

@@ -40,11 +40,7 @@ pub struct Card {
     pub measure: fn(&Tally) -> f64,
 }
 
-impl std::fmt::Debug for Card {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Card").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Card { name });
 
 /// The loss of one quasi-identifier, summed over the published records.
 #[derive(Clone, Debug, PartialEq)]

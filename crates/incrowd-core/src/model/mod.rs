@@ -119,11 +119,7 @@ pub struct Card {
     pub make: fn(&Params) -> Result<Box<dyn Model>>,
 }
 
-impl Debug for Card {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Card").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Card { name });
 
 /// A privacy model with parameters, not yet bound to a table.
 pub trait Model: Debug + Send + Sync {

@@ -117,16 +117,7 @@ pub struct Outliers {
     cache: Cache,
 }
 
-// Does not print positions, which are cell values: debug output ends up in logs.
-impl std::fmt::Debug for Outliers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Outliers")
-            .field("need", &self.need)
-            .field("records", &self.records)
-            .field("points", &self.tree.points())
-            .finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Outliers { need, records, points: |outliers| outliers.tree.points() });
 
 /// Squared distances that differ by at most this are equal.
 const SLACK: f64 = 1e-12;

@@ -26,11 +26,7 @@ pub(super) struct Session {
     pub(super) name: PathBuf,
 }
 
-impl std::fmt::Debug for Session {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Session { name });
 
 impl Session {
     /// Connects and starts a transaction of the given kind.

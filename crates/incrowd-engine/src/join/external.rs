@@ -52,12 +52,7 @@ pub struct Gathered {
     dictionaries: Vec<Interner>,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for Gathered {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Gathered").field("people", &self.people).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Gathered { people });
 
 /// An external table.
 #[derive(Debug)]

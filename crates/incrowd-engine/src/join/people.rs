@@ -50,12 +50,7 @@ pub struct People {
     pub(super) index: HashMap<Fingerprint, u32>,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for People {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("People").field("records", &self.persons.len()).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(People { records: |people| people.persons.len() });
 
 /// A record during the scan: position of the batch, index in the batch, person, and the identifier
 /// if it is stored.

@@ -29,12 +29,7 @@ pub struct Batches {
     remote: Option<Arc<dyn Remote>>,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for Batches {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Batches").field("records", &self.records()).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Batches { records: |batches| batches.records() });
 
 impl PartialEq for Batches {
     fn eq(&self, other: &Batches) -> bool {

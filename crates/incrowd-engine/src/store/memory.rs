@@ -21,12 +21,7 @@ pub struct ReleasedTable {
     bytes: Buffer,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for ReleasedTable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ReleasedTable").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(ReleasedTable { name });
 
 impl ReleasedTable {
     /// Name of the table in the manifest.

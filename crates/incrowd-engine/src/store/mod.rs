@@ -123,11 +123,7 @@ pub struct Staging {
     pub in_codes: bool,
 }
 
-impl Debug for Staging {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Staging").field("target", &self.target).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Staging { target });
 
 /// A store for releases. Between [`begin`](Store::begin) and [`publish`](Store::publish) its
 /// contents are invisible. A store that is dropped before the publication leaves no data.

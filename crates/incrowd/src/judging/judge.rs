@@ -18,11 +18,7 @@ pub struct Judge<'a> {
     progress: &'a dyn Progress,
 }
 
-impl std::fmt::Debug for Judge<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Judge").field("judging", &self.judging).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Judge<'_> { judging });
 
 impl Judge<'_> {
     /// Verifies the release: the stated models, or those of its manifest.

@@ -63,11 +63,7 @@ pub struct Anonymizer<'a> {
     progress: &'a dyn Progress,
 }
 
-impl std::fmt::Debug for Anonymizer<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Anonymizer").field("job", &self.job).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Anonymizer<'_> { job });
 
 impl From<Job> for Cow<'_, Job> {
     fn from(job: Job) -> Self {

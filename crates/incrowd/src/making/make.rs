@@ -40,11 +40,7 @@ pub struct Material<'a> {
     pub(crate) keys: &'a dyn Keys,
 }
 
-impl std::fmt::Debug for Material<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Material").field("rows", &self.folded.rows()).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Material<'_> { rows: |material| material.folded.rows() });
 
 impl<'a> Material<'a> {
     /// Creates the input from a table folded by [`CheckedJob::fold_spec`]. A job with random draws
@@ -149,12 +145,7 @@ pub(crate) struct Joined {
     pub(crate) records: u64,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for Made {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Made").field("tables", &self.tables.len()).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Made { tables: |made| made.tables.len() });
 
 /// Makes a release of a table in memory. Fails if the models would require more suppression than
 /// the job allows.

@@ -50,12 +50,7 @@ struct MeanGroup {
     records: u64,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for MeanGroups {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("MeanGroups").field("groups", &self.groups.len()).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(MeanGroups { groups: |groups| groups.groups.len() });
 
 fn wrong() -> Error {
     Error::bug("a published mean is not the mean of its group: nothing was published")

@@ -37,12 +37,7 @@ pub struct OpenTable {
     folds: Mutex<Vec<(FoldKey, Arc<Folded>)>>,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for OpenTable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenTable").finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(OpenTable);
 
 impl OpenTable {
     /// Creates it. Nothing is read until a release is requested.

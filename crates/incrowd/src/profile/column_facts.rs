@@ -65,15 +65,7 @@ pub(crate) struct ColumnFacts<'a> {
     pub(crate) values: Vec<&'a str>,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for ColumnFacts<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ColumnFacts")
-            .field("name", &self.name)
-            .field("kind", &self.kind)
-            .finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(ColumnFacts<'_> { name, kind });
 
 impl<'a> ColumnFacts<'a> {
     /// Computes the facts about a column.

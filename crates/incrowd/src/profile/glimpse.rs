@@ -27,12 +27,7 @@ pub struct Glimpse {
     pub others: u64,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for Glimpse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Glimpse").field("name", &self.name).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Glimpse { name });
 
 /// The maximum number of values with a bar.
 const MOST: usize = 6;

@@ -23,12 +23,7 @@ pub struct Insight {
     pub after: GroupSizes,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for Insight {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Insight").field("columns", &self.columns).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Insight { columns });
 
 /// The maximum size of the sample.
 const SAMPLE: usize = 10;

@@ -52,15 +52,7 @@ pub struct Grid {
     pub high: Option<f64>,
 }
 
-// Does not print the ends, which are values of records, although they are published.
-impl std::fmt::Debug for Grid {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Grid")
-            .field("unit", &self.unit)
-            .field("factors", &self.factors)
-            .finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(Grid { unit, factors });
 
 /// A closed interval and the text it is published as.
 #[derive(Clone, PartialEq)]

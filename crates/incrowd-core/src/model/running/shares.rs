@@ -73,11 +73,7 @@ pub(in super::super) struct IncrementalShares<'a> {
     records: u64,
 }
 
-impl Debug for IncrementalShares<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("IncrementalShares").field("records", &self.records).finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!(IncrementalShares<'_> { records });
 
 impl<'a> IncrementalShares<'a> {
     pub(in super::super) fn new(

@@ -17,15 +17,7 @@ pub struct Exposed<'a> {
     pub risk: f64,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for Exposed<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Exposed")
-            .field("records", &self.records)
-            .field("risk", &self.risk)
-            .finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Exposed<'_> { records, risk });
 
 fn texts(release: &Folded, row: usize) -> Vec<&str> {
     release

@@ -116,12 +116,7 @@ pub(crate) struct SuppressionOutcome {
     notes: Vec<String>,
 }
 
-// Cells must not reach logs.
-impl std::fmt::Debug for SuppressionOutcome {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SuppressionOutcome").field("planned", &self.planned).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(SuppressionOutcome { planned });
 
 /// Counts the values of a column. The texts `missing` are missing values, in every spelling.
 pub(crate) fn counted(

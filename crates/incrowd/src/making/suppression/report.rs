@@ -47,12 +47,7 @@ pub struct SuppressionReport {
 #[derive(Clone)]
 pub(crate) struct Counts(pub(crate) Vec<(String, u64, u64)>);
 
-// Cells must not reach logs.
-impl std::fmt::Debug for Counts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Counts").field("values", &self.0.len()).finish_non_exhaustive()
-    }
-}
+incrowd_core::opaque_debug!(Counts { values: |counts| counts.0.len() });
 
 /// The success of an adversary who guesses the dominant value.
 #[derive(Clone, Debug)]
