@@ -45,7 +45,7 @@ pub enum ParamKind {
     Flag,
 }
 
-/// One parameter of a model or an algorithm.
+/// One parameter of a model or an algorithm; required unless it has a default or is optional.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
     /// The key in the job file.
@@ -56,6 +56,57 @@ pub struct Param {
     pub default: Option<&'static str>,
     /// Help text: one sentence.
     pub about: &'static str,
+}
+
+impl Param {
+    /// An integer of at least `least`.
+    pub const fn count(name: &'static str, least: u64) -> Param {
+        Param::new(name, ParamKind::Count(least))
+    }
+
+    /// A number from `least` to `most`.
+    pub const fn number(name: &'static str, least: f64, most: f64) -> Param {
+        Param::new(name, ParamKind::Number(least, most))
+    }
+
+    /// One of these words.
+    pub const fn choice(name: &'static str, words: &'static [&'static str]) -> Param {
+        Param::new(name, ParamKind::Choice(words))
+    }
+
+    /// The name of a sensitive column.
+    pub const fn column(name: &'static str) -> Param {
+        Param::new(name, ParamKind::Column)
+    }
+
+    /// Several words.
+    pub const fn words(name: &'static str) -> Param {
+        Param::new(name, ParamKind::Words)
+    }
+
+    /// A boolean.
+    pub const fn flag(name: &'static str) -> Param {
+        Param::new(name, ParamKind::Flag)
+    }
+
+    const fn new(name: &'static str, kind: ParamKind) -> Param {
+        Param { name, kind, default: None, about: "" }
+    }
+
+    /// Sets the default value.
+    pub const fn or(self, default: &'static str) -> Param {
+        Param { default: Some(default), ..self }
+    }
+
+    /// Allows the parameter to be left out.
+    pub const fn optional(self) -> Param {
+        self.or("")
+    }
+
+    /// Sets the help text: one sentence.
+    pub const fn about(self, about: &'static str) -> Param {
+        Param { about, ..self }
+    }
 }
 
 /// A value of a parameter.
@@ -251,18 +302,8 @@ mod tests {
     use super::*;
 
     const KNOWN: &[Param] = &[
-        Param {
-            name: "k",
-            kind: ParamKind::Count(1),
-            default: None,
-            about: "records a group must have",
-        },
-        Param {
-            name: "cut",
-            kind: ParamKind::Choice(&["strict", "relaxed"]),
-            default: Some("strict"),
-            about: "where ties go",
-        },
+        Param::count("k", 1).about("records a group must have"),
+        Param::choice("cut", &["strict", "relaxed"]).or("strict").about("where ties go"),
     ];
 
     fn given(pairs: &[(&str, Value)]) -> Vec<(String, Value)> {

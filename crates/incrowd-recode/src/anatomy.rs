@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 use incrowd_core::eligibility::eligible;
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Error, Param, ParamKind, Partition, Progress, Result};
+use incrowd_core::{Dataset, Error, Param, Partition, Progress, Result};
 
 use crate::suppression::Dice;
 use crate::{Algorithm, Card};
@@ -31,18 +31,8 @@ pub const CARD: Card = Card {
              known participant who is absent is among them, and so has one of the frequent values. \
              Groups are drawn without regard to the quasi-identifiers.",
     params: &[
-        Param {
-            name: "l",
-            kind: ParamKind::Count(2),
-            default: None,
-            about: "the least number of different sensitive values in a group",
-        },
-        Param {
-            name: "on",
-            kind: ParamKind::Column,
-            default: Some(""),
-            about: "the sensitive column; optional if there is only one",
-        },
+        Param::count("l", 2).about("the least number of different sensitive values in a group"),
+        Param::column("on").optional().about("the sensitive column; optional if there is only one"),
     ],
     repeatable: &[],
     local: false,

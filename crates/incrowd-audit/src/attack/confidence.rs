@@ -4,7 +4,7 @@
 //! categories of a group and their total weight, but not the probability of the most sensitive
 //! category. The risk is the share of that category in the person's group.
 
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
 use super::{Adversary, Card, Need, Subject};
@@ -21,12 +21,9 @@ pub(super) const CARD: Card = Card {
     needs: &[Need::Sensitive, Need::Categories],
     uses: &[],
     needs_text: "the release with a sensitive column that has categories",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.5"),
-        about: "a person in the most sensitive category with a greater chance counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("0.5")
+        .about("a person in the most sensitive category with a greater chance counts as at risk")],
     limit: Quantity::Worst,
     run,
 };

@@ -23,7 +23,7 @@
 use std::collections::BTreeMap;
 
 use incrowd_core::outlier::{Bits, Matrix, Outliers, Settings, Standing};
-use incrowd_core::{Code, Dataset, Param, ParamKind, Progress, Region, Result};
+use incrowd_core::{Code, Dataset, Param, Progress, Region, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
 use super::projections::{self, Projected, Projections};
@@ -34,12 +34,9 @@ const NEEDS: &str = "the original table (`[judging] original`) and a definition 
                      the manifest of a release made under plain-k-anonymity, or from \
                      `[attack] outliers` (p=0.8,d=0.85)";
 
-const THRESHOLD: Param = Param {
-    name: "threshold",
-    kind: ParamKind::Number(0.0, 1.0),
-    default: Some("0.2"),
-    about: "an outlier whose value is guessed with a greater chance counts as at risk",
-};
+const THRESHOLD: Param = Param::number("threshold", 0.0, 1.0)
+    .or("0.2")
+    .about("an outlier whose value is guessed with a greater chance counts as at risk");
 
 /// The attack of the paper.
 pub(super) const CARD: Card = Card {

@@ -7,7 +7,7 @@
 //! Where we differ: the paper bounds the answer by 1/l; here it is computed, see
 //! [`crate::eligibility`].
 
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
 use super::{Adversary, Card, KnownSuppression, Need, Subject};
@@ -32,12 +32,9 @@ pub(super) const CARD: Card = Card {
     needs_text: "a release whose manifest names a suppression, or `[attack] suppression`, and the \
                  size of the table: `[attack] original_size`, or `[judging] original` with the \
                  table itself",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.5"),
-        about: "a value that was dominant with at least this probability counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("0.5")
+        .about("a value that was dominant with at least this probability counts as at risk")],
     limit: Quantity::Worst,
     run,
 };

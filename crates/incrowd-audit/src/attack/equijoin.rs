@@ -9,7 +9,7 @@
 //! Where we differ: the join uses the values that a cell covers, so a person may match several
 //! groups. All candidates are equally likely.
 
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks, share};
 use super::group_values::union;
@@ -31,13 +31,9 @@ pub(super) const CARD: Card = Card {
     uses: &[],
     needs_text: "an external table (`[attack] external`) with at least one of the \
                  quasi-identifiers",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.8"),
-        about: "a person whose record or value is guessed with at least this chance counts as at \
-                risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0).or("0.8").about(
+        "a person whose record or value is guessed with at least this chance counts as at risk",
+    )],
     limit: Quantity::Share,
     run,
 };

@@ -4,7 +4,7 @@
 //! guesses its most frequent value and is right with probability max_v n_v / n. At 1 the value is
 //! certain, regardless of the size of the group.
 
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
 use super::{Adversary, Card, Need, Subject};
@@ -23,12 +23,9 @@ pub(super) const CARD: Card = Card {
     needs: &[Need::Sensitive],
     uses: &[],
     needs_text: "the release with a sensitive column",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.8"),
-        about: "a person whose value is guessed with at least this chance counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("0.8")
+        .about("a person whose value is guessed with at least this chance counts as at risk")],
     limit: Quantity::Share,
     run,
 };

@@ -20,7 +20,7 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
-use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result, value_key_in};
+use incrowd_core::{Folded, MISSING, Param, Progress, Result, value_key_in};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks, share};
 use super::{Adversary, Card, GroupValues, Need, Published, Subject};
@@ -41,13 +41,10 @@ pub(super) const CARD: Card = Card {
     uses: &[Need::Population, Need::External],
     needs_text: "a second release (`[attack] second`) that shares a sensitive column and a \
                  quasi-identifier with the first",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("1"),
-        about: "a person whose value is guessed with at least this chance, but not from one \
-                release alone, counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0).or("1").about(
+        "a person whose value is guessed with at least this chance, but not from one release \
+        alone, counts as at risk",
+    )],
     limit: Quantity::Share,
     run,
 };

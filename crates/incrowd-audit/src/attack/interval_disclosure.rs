@@ -10,7 +10,7 @@
 //! only input.
 
 use incrowd_core::number::parse_number;
-use incrowd_core::{Kind, Param, ParamKind, Progress, Result};
+use incrowd_core::{Kind, Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity};
 use super::{Adversary, Card, Subject};
@@ -33,12 +33,9 @@ pub(super) const CARD: Card = Card {
     uses: &[],
     needs_text: "the release with a numeric quasi-identifier; runs only if it is named in \
                  `[attack] only`",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.8"),
-        about: "a person whose number is guessed with at least this chance counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("0.8")
+        .about("a person whose number is guessed with at least this chance counts as at risk")],
     limit: Quantity::Share,
     run,
 };

@@ -7,7 +7,7 @@
 //! Where we differ: the attack is ours. The paper assumes that the external table contains
 //! everyone.
 
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
 use super::{Adversary, Card, Need, Subject};
@@ -26,12 +26,9 @@ pub(super) const CARD: Card = Card {
     needs: &[Need::Joined, Need::External],
     uses: &[],
     needs_text: "a k-join-anonymous release and the external table (`[attack] external`)",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0"),
-        about: "a person in a box with a larger share of such rows counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("0")
+        .about("a person in a box with a larger share of such rows counts as at risk")],
     limit: Quantity::Share,
     run,
 };

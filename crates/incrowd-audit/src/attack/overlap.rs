@@ -6,7 +6,7 @@
 //! values within a group is possible. Overlap therefore protects, and this attack measures how
 //! much.
 
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
 use super::group_values::union;
@@ -28,12 +28,9 @@ pub(super) const CARD: Card = Card {
     uses: &[],
     needs_text: "a table of people with the quasi-identifiers (`[judging] population` or \
                  `[attack] external`), and a sensitive column",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.8"),
-        about: "a person whose value is guessed with at least this chance counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("0.8")
+        .about("a person whose value is guessed with at least this chance counts as at risk")],
     limit: Quantity::Share,
     run,
 };

@@ -10,7 +10,7 @@
 //! contains at least one person of the microdata, and the probability is at least 1 over the rows
 //! of the group.
 
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
 use super::{Adversary, Card, Need, Subject};
@@ -32,12 +32,9 @@ pub(super) const CARD: Card = Card {
     uses: &[Need::Population],
     needs_text: "a k-join-anonymous release; exact with a population table \
                  (`[judging] population`)",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.5"),
-        about: "a person whose presence is known with a greater chance counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("0.5")
+        .about("a person whose presence is known with a greater chance counts as at risk")],
     limit: Quantity::Worst,
     run,
 };

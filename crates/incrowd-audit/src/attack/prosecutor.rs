@@ -3,7 +3,7 @@
 //! Paper: `elemam2008`. The person is in a group of f records with equal cells, so a guess is right
 //! with probability 1/f. If the persons of the records are known, f counts persons.
 
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity};
 use super::{Adversary, Card, Subject};
@@ -28,12 +28,9 @@ pub(super) const CARD: Card = Card {
 };
 
 /// Threshold of attacks that link a person with a record.
-pub(super) const THRESHOLD: Param = Param {
-    name: "threshold",
-    kind: ParamKind::Number(0.0, 1.0),
-    default: Some("0.2"),
-    about: "a person whose record is found with a greater chance counts as at risk",
-};
+pub(super) const THRESHOLD: Param = Param::number("threshold", 0.0, 1.0)
+    .or("0.2")
+    .about("a person whose record is found with a greater chance counts as at risk");
 
 pub(super) const MEASURES: &str = "chance of finding the person's record";
 

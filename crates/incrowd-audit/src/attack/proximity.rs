@@ -9,7 +9,7 @@
 //! we consider all intervals. The ends belong to the interval.
 
 use incrowd_core::number::{is_quantity, parse_number};
-use incrowd_core::{Kind, Param, ParamKind, Progress, Result};
+use incrowd_core::{Kind, Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
 use super::{Adversary, Card, Epsilon, Need, Subject};
@@ -28,13 +28,10 @@ pub(super) const CARD: Card = Card {
     needs: &[Need::Sensitive, Need::Numbers],
     uses: &[],
     needs_text: "the release with a numeric sensitive column",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.8"),
-        about: "a person whose value is guessed within epsilon with at least this chance counts \
-                as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0).or("0.8").about(
+        "a person whose value is guessed within epsilon with at least this chance counts as at \
+        risk",
+    )],
     limit: Quantity::Share,
     run,
 };

@@ -13,7 +13,7 @@
 //! [`MOST`] distinct rows of the original are linked, taken at even steps.
 
 use incrowd_core::domain::{Numbers, ReadCell};
-use incrowd_core::{Code, Dataset, Domain, Error, Param, ParamKind, Progress, Result};
+use incrowd_core::{Code, Dataset, Domain, Error, Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
 use super::{Adversary, Card, Need, Subject};
@@ -36,12 +36,9 @@ pub(super) const CARD: Card = Card {
     needs: &[Need::Original],
     uses: &[],
     needs_text: "the original (`[attack] original`) and the hierarchies of the release",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.8"),
-        about: "a person whose record is found with at least this chance counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("0.8")
+        .about("a person whose record is found with at least this chance counts as at risk")],
     limit: Quantity::Share,
     run,
 };

@@ -7,7 +7,7 @@
 //! Where we differ: the paper counts groups with a single category. We also report the probability
 //! of the category in the other groups.
 
-use incrowd_core::{Param, ParamKind, Progress, Result};
+use incrowd_core::{Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks, share};
 use super::{Adversary, Card, Need, Subject};
@@ -26,12 +26,9 @@ pub(super) const CARD: Card = Card {
     needs: &[Need::Sensitive, Need::Categories],
     uses: &[],
     needs_text: "the release with a sensitive column that has categories",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("1"),
-        about: "a person whose category is guessed with at least this chance counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("1")
+        .about("a person whose category is guessed with at least this chance counts as at risk")],
     limit: Quantity::Share,
     run,
 };

@@ -6,7 +6,7 @@
 //! values. The risk is 1 over their number. It is 1 if the record is unique.
 
 use hashbrown::HashMap;
-use incrowd_core::{Columnar, Param, ParamKind, Progress, Result};
+use incrowd_core::{Columnar, Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
 use super::{Adversary, Card, Need, Subject};
@@ -28,12 +28,9 @@ pub(super) const CARD: Card = Card {
     needs: &[Need::Unmodified],
     uses: &[Need::Persons],
     needs_text: "a column that is published unchanged: sensitive or passthrough",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("1"),
-        about: "a person who is found with at least this chance counts as at risk; 1 means unique",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0).or("1").about(
+        "a person who is found with at least this chance counts as at risk; 1 means unique",
+    )],
     limit: Quantity::Share,
     run,
 };

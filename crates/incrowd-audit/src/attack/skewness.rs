@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use hashbrown::HashMap;
-use incrowd_core::{Folded, MISSING, Param, ParamKind, Progress, Result, value_key};
+use incrowd_core::{Folded, MISSING, Param, Progress, Result, value_key};
 
 use super::finding::{Alarm, Answer, FACTOR, Finding, Quantity, Risks, ratio};
 use super::{Adversary, Card, GroupValues, Need, Subject};
@@ -31,13 +31,10 @@ pub(super) const CARD: Card = Card {
     uses: &[Need::Population],
     needs_text: "the release with a sensitive column; the prior is taken from a population table \
                  (`[judging] population`) if it has the column",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(1.0, 1e12),
-        default: Some("2"),
-        about: "a person in a group that increases a value's probability by at least this factor \
-                counts as at risk",
-    }],
+    params: &[Param::number("threshold", 1.0, 1e12).or("2").about(
+        "a person in a group that increases a value's probability by at least this factor counts \
+        as at risk",
+    )],
     limit: Quantity::Share,
     run,
 };

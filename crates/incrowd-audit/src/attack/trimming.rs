@@ -9,7 +9,7 @@
 //! upper bound, because the adversary cannot always tell to which group a person belongs.
 
 use incrowd_core::number::{parse_date, parse_number};
-use incrowd_core::{Folded, Param, ParamKind, Progress, Result};
+use incrowd_core::{Folded, Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Quantity, Risks};
 use super::{Adversary, Card, Need, Subject};
@@ -30,12 +30,9 @@ pub(super) const CARD: Card = Card {
     uses: &[],
     needs_text: "a k-join-anonymous release made with trim = \"greedy\", and a population table \
                  (`[judging] population`)",
-    params: &[Param {
-        name: "threshold",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some("0.5"),
-        about: "the risk is 0 or 1; a person with a greater risk counts as at risk",
-    }],
+    params: &[Param::number("threshold", 0.0, 1.0)
+        .or("0.5")
+        .about("the risk is 0 or 1; a person with a greater risk counts as at risk")],
     limit: Quantity::Share,
     run,
 };

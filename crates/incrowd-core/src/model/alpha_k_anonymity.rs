@@ -10,7 +10,7 @@ use super::presence::Presence;
 use super::running::{Frequency, Running, Share, first_true};
 use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::exact::Decimal;
@@ -31,24 +31,10 @@ pub(super) const CARD: Card = Card {
         meaning are counted separately. With `values`, values that are not listed are not \
         protected at all.",
     params: &[
-        Param {
-            name: "alpha",
-            kind: ParamKind::Number(0.0, 1.0),
-            default: None,
-            about: "the greatest share of a group's records with the same value",
-        },
-        Param {
-            name: "k",
-            kind: ParamKind::Count(1),
-            default: None,
-            about: "the least number of records of a group",
-        },
-        Param {
-            name: "values",
-            kind: ParamKind::Words,
-            default: Some(""),
-            about: "the protected values; all if none is listed",
-        },
+        Param::number("alpha", 0.0, 1.0)
+            .about("the greatest share of a group's records with the same value"),
+        Param::count("k", 1).about("the least number of records of a group"),
+        Param::words("values").optional().about("the protected values; all if none is listed"),
         ON,
     ],
     variants: &[],

@@ -11,7 +11,7 @@ use super::presence::Presence;
 use super::running::{IncrementalShares, Range, Ranges, Running, Shares, first_true};
 use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Variant, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::exact::{Decimal, lower, upper};
@@ -31,19 +31,11 @@ pub(super) const CARD: Card = Card {
         adversary's prior only if nothing better is known. With large beta, basic likeness lets \
         frequent values become certain.",
     params: &[
-        Param {
-            name: "beta",
-            kind: ParamKind::Number(0.0, f64::MAX),
-            default: None,
-            about: "the greatest relative gain of a value: 1 lets its share double",
-        },
-        Param {
-            name: "kind",
-            kind: ParamKind::Choice(&["enhanced", "basic"]),
-            default: Some("enhanced"),
-            about: "\
-                whether the gain is also limited by the value's own information, -ln of its share",
-        },
+        Param::number("beta", 0.0, f64::MAX)
+            .about("the greatest relative gain of a value: 1 lets its share double"),
+        Param::choice("kind", &["enhanced", "basic"]).or("enhanced").about(
+            "whether the gain is also limited by the value's own information, -ln of its share",
+        ),
         ON,
     ],
     variants: &[

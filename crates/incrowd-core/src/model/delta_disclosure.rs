@@ -10,7 +10,7 @@ use super::presence::Presence;
 use super::running::{IncrementalShares, Range, Ranges, Running, Shares, first_true};
 use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::exact::upper;
@@ -29,12 +29,8 @@ pub(super) const CARD: Card = Card {
         reference is the release itself, which is the adversary's prior only if nothing better is \
         known.",
     params: &[
-        Param {
-            name: "delta",
-            kind: ParamKind::Number(0.0, f64::MAX),
-            default: None,
-            about: "the strict upper bound of the absolute natural logarithm of the factor",
-        },
+        Param::number("delta", 0.0, f64::MAX)
+            .about("the strict upper bound of the absolute natural logarithm of the factor"),
         ON,
     ],
     variants: &[],

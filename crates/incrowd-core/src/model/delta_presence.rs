@@ -13,7 +13,7 @@
 
 use super::unit::Unit;
 use super::{BoundModel, Card, Model, Need, Survives, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::exact::Decimal;
@@ -32,18 +32,11 @@ pub(super) const CARD: Card = Card {
         covered by two groups is judged in each separately. It does not protect sensitive values, \
         nor does it prevent that records are distinguished.",
     params: &[
-        Param {
-            name: "delta_min",
-            kind: ParamKind::Number(0.0, 1.0),
-            default: Some("0"),
-            about: "the least probability of being in the table",
-        },
-        Param {
-            name: "delta_max",
-            kind: ParamKind::Number(0.0, 1.0),
-            default: None,
-            about: "the greatest probability of being in the table",
-        },
+        Param::number("delta_min", 0.0, 1.0)
+            .or("0")
+            .about("the least probability of being in the table"),
+        Param::number("delta_max", 0.0, 1.0)
+            .about("the greatest probability of being in the table"),
     ],
     variants: &[],
     needs: &[Need::Population],

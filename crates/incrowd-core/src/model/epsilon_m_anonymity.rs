@@ -10,7 +10,7 @@
 
 use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Variant, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::group::GroupSummary;
@@ -27,26 +27,13 @@ pub(super) const CARD: Card = Card {
         It bounds the confidence after the release, not how much it rose. Numbers must be spread: \
         a value that more than one record in m shares (a salary of 0) makes it unsatisfiable.",
     params: &[
-        Param {
-            name: "epsilon",
-            kind: ParamKind::Number(0.0, f64::MAX),
-            default: None,
-            about: "\
-                the size of the neighbourhood, in the unit of the column or, if relative, as a \
-                share",
-        },
-        Param {
-            name: "m",
-            kind: ParamKind::Count(1),
-            default: None,
-            about: "at most one record in m may be in a neighbourhood",
-        },
-        Param {
-            name: "neighbourhood",
-            kind: ParamKind::Choice(&["absolute", "relative"]),
-            default: Some("absolute"),
-            about: "whether epsilon is a difference or a share of the number",
-        },
+        Param::number("epsilon", 0.0, f64::MAX).about(
+            "the size of the neighbourhood, in the unit of the column or, if relative, as a share",
+        ),
+        Param::count("m", 1).about("at most one record in m may be in a neighbourhood"),
+        Param::choice("neighbourhood", &["absolute", "relative"])
+            .or("absolute")
+            .about("whether epsilon is a difference or a share of the number"),
         ON,
     ],
     variants: &[

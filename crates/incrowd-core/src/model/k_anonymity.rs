@@ -10,7 +10,7 @@
 
 use super::unit::Unit;
 use super::{BoundModel, Card, Model, Need, Survives, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::exact::Decimal;
@@ -31,18 +31,10 @@ pub(super) const CARD: Card = Card {
         on the choice of quasi-identifiers: a linkable column that is not one of them removes the \
         protection.",
     params: &[
-        Param {
-            name: "k",
-            kind: ParamKind::Count(1),
-            default: None,
-            about: "the least number of records, or persons, of a group",
-        },
-        Param {
-            name: "dominance",
-            kind: ParamKind::Number(0.0, 1.0),
-            default: Some(""),
-            about: "the greatest share of a group's records that belong to one person",
-        },
+        Param::count("k", 1).about("the least number of records, or persons, of a group"),
+        Param::number("dominance", 0.0, 1.0)
+            .optional()
+            .about("the greatest share of a group's records that belong to one person"),
     ],
     variants: &[],
     needs: &[Need::Records],

@@ -11,7 +11,7 @@
 use super::l_diversity::fewest_values;
 use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::group::GroupSummary;
@@ -28,20 +28,11 @@ pub(super) const CARD: Card = Card {
         90000 span 87000 and disclose the ninety-nine. `epsilon-m-anonymity` protects against \
         that.",
     params: &[
-        Param {
-            name: "k",
-            kind: ParamKind::Count(1),
-            default: None,
-            about: "the least number of different numbers",
-        },
-        Param {
-            name: "e",
-            kind: ParamKind::Number(0.0, f64::MAX),
-            default: None,
-            about: "\
-                the least difference of the greatest and the least number, in the unit of the \
-                column (days for dates)",
-        },
+        Param::count("k", 1).about("the least number of different numbers"),
+        Param::number("e", 0.0, f64::MAX).about(
+            "the least difference of the greatest and the least number, in the unit of the column \
+            (days for dates)",
+        ),
         ON,
     ],
     variants: &[],

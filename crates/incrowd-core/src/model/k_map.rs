@@ -10,7 +10,7 @@
 //! only in the population counts if a cell covers it.
 
 use super::{BoundModel, Card, Model, Need, Survives, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::group::GroupSummary;
@@ -30,12 +30,8 @@ pub(super) const CARD: Card = Card {
         the guarantee is stronger than stated; if it lists people the sample cannot contain, the \
         guarantee is weaker. Estimated by sampling weights, it holds on average and not for every \
         group. It does not protect sensitive values.",
-    params: &[Param {
-        name: "k",
-        kind: ParamKind::Count(1),
-        default: None,
-        about: "the least number of people of the population that the cells cover",
-    }],
+    params: &[Param::count("k", 1)
+        .about("the least number of people of the population that the cells cover")],
     variants: &[],
     needs: &[Need::Population],
     survives: Survives { merging: true, overlapping: true, suppressing: true },

@@ -16,7 +16,7 @@ use super::presence::Presence;
 use super::running::{self, Running};
 use super::target::TargetColumn;
 use super::{self as model, BoundModel, Card, Model, Need, ON, Survives, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::eligibility::eligible;
 use crate::error::{Error, Result};
@@ -40,26 +40,14 @@ pub(super) const CARD: Card = Card {
         most records share makes them unsatisfiable, unless records are suppressed first \
         (r-suppression).",
     params: &[
-        Param {
-            name: "l",
-            kind: ParamKind::Count(1),
-            default: None,
-            about: "the number of values; its meaning depends on `kind`",
-        },
-        Param {
-            name: "kind",
-            kind: ParamKind::Choice(&["distinct", "entropy", "recursive", "frequency"]),
-            default: Some("distinct"),
-            about: "the meaning of well represented",
-        },
-        Param {
-            name: "c",
-            kind: ParamKind::Number(0.0, f64::MAX),
-            default: Some(""),
-            about: "\
-                with kind = \"recursive\": the most frequent value occurs less than c times as \
-                often as the rarer ones",
-        },
+        Param::count("l", 1).about("the number of values; its meaning depends on `kind`"),
+        Param::choice("kind", &["distinct", "entropy", "recursive", "frequency"])
+            .or("distinct")
+            .about("the meaning of well represented"),
+        Param::number("c", 0.0, f64::MAX).optional().about(
+            "with kind = \"recursive\": the most frequent value occurs less than c times as often \
+            as the rarer ones",
+        ),
         ON,
     ],
     variants: &[

@@ -58,12 +58,9 @@ pub const MODELS: &[&Card] = &[
 ];
 
 /// The parameter of every model that protects a sensitive column.
-const ON: Param = Param {
-    name: "on",
-    kind: ParamKind::Column,
-    default: Some(""),
-    about: "the sensitive column it is about; not needed if there is only one",
-};
+const ON: Param = Param::column("on")
+    .optional()
+    .about("the sensitive column it is about; not needed if there is only one");
 
 /// Data that a model needs in a group summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

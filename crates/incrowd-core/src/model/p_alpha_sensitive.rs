@@ -11,7 +11,7 @@
 use super::l_diversity::fewest_values;
 use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
-use crate::card::{Param, ParamKind, Params};
+use crate::card::{Param, Params};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::exact::Decimal;
@@ -41,37 +41,15 @@ pub(super) const CARD: Card = Card {
 
 /// The parameters of both models.
 pub(super) const PARAMS: &[Param] = &[
-    Param {
-        name: "p",
-        kind: ParamKind::Count(1),
-        default: None,
-        about: "the least number of different values, or categories",
-    },
-    Param {
-        name: "alpha",
-        kind: ParamKind::Number(0.0, f64::MAX),
-        default: None,
-        about: "the least total weight of a group",
-    },
-    Param {
-        name: "k",
-        kind: ParamKind::Count(1),
-        default: None,
-        about: "the least number of records of a group",
-    },
-    Param {
-        name: "mean_weight",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some(""),
-        about: "\
-            the least mean weight of a group's records, which a few harmless records cannot reach",
-    },
-    Param {
-        name: "max_category_share",
-        kind: ParamKind::Number(0.0, 1.0),
-        default: Some(""),
-        about: "the greatest share of a group's records in one category",
-    },
+    Param::count("p", 1).about("the least number of different values, or categories"),
+    Param::number("alpha", 0.0, f64::MAX).about("the least total weight of a group"),
+    Param::count("k", 1).about("the least number of records of a group"),
+    Param::number("mean_weight", 0.0, 1.0).optional().about(
+        "the least mean weight of a group's records, which a few harmless records cannot reach",
+    ),
+    Param::number("max_category_share", 0.0, 1.0)
+        .optional()
+        .about("the greatest share of a group's records in one category"),
     ON,
 ];
 

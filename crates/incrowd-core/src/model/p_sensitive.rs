@@ -10,7 +10,7 @@ use super::presence::Presence;
 use super::running::{Distinct, Running};
 use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::group::GroupSummary;
@@ -30,18 +30,8 @@ pub(super) const CARD: Card = Card {
         the similarity attack cannot exist. Its models cost more than this one, not a third as it \
         claims, because they imply it.",
     params: &[
-        Param {
-            name: "p",
-            kind: ParamKind::Count(1),
-            default: None,
-            about: "the least number of different values",
-        },
-        Param {
-            name: "k",
-            kind: ParamKind::Count(1),
-            default: None,
-            about: "the least number of records of a group",
-        },
+        Param::count("p", 1).about("the least number of different values"),
+        Param::count("k", 1).about("the least number of records of a group"),
         ON,
     ],
     variants: &[],

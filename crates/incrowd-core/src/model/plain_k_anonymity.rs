@@ -17,7 +17,7 @@
 //! suppression.
 
 use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
-use crate::card::{Param, ParamKind, Params};
+use crate::card::{Param, Params};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::group::GroupSummary;
@@ -48,90 +48,46 @@ pub(super) const CARD: Card = Card {
         ones, and a large p. k different values do not bound the share of one of them. \
         Verification needs the original table.",
     params: &[
-        Param {
-            name: "k",
-            kind: ParamKind::Count(1),
-            default: None,
-            about: "the least number of different sensitive values",
-        },
-        Param {
-            name: "p",
-            kind: ParamKind::Number(0.0, 1.0),
-            default: Some("0.8"),
-            about: "an outlier is far from at least this share of all records; more than 0",
-        },
-        Param {
-            name: "d",
-            kind: ParamKind::Number(0.0, f64::MAX),
-            default: Some("0.85"),
-            about: "\
-                the greatest distance that is not far, with every attribute scaled to the range 0 \
-                to 1",
-        },
-        Param {
-            name: "distance_attributes",
-            kind: ParamKind::Words,
-            default: Some(""),
-            about: "\
-                the quasi-identifiers on which distance is measured, besides the sensitive \
-                column; all if not set",
-        },
-        Param {
-            name: "scale",
-            kind: ParamKind::Choice(&["trimmed", "original"]),
-            default: Some("trimmed"),
-            about: "\
-                the records whose range is scaled to 0 to 1: those that are not outliers by their \
-                sensitive value alone, or all",
-        },
-        Param {
-            name: "bounds",
-            kind: ParamKind::Words,
-            default: Some(""),
-            about: "ranges that replace those of the data, for example age:0:120",
-        },
-        Param {
-            name: "level",
-            kind: ParamKind::Choice(&["paper", "strong"]),
-            default: Some("paper"),
-            about: "\
-                strong also requires that no outlier can be proved among the real people who fit \
-                a group",
-        },
-        Param {
-            name: "semantics",
-            kind: ParamKind::Choice(&["corner", "candidate"]),
-            default: Some("corner"),
-            about: "whether corners are checked, or the real people who fit a group",
-        },
-        Param {
-            name: "outlier_diversity",
-            kind: ParamKind::Count(1),
-            default: Some("1"),
-            about: "\
-                the least number of a group's values that make an outlier of an outlier who fits \
-                the group, if any does",
-        },
-        Param {
-            name: "outliers",
-            kind: ParamKind::Choice(&["distance", "lof"]),
-            default: Some("distance"),
-            about: "\
-                the definition of outliers: by p and d, or by the local outlier factor \
-                (breunig2000), which is about 1 inside a cluster of any density",
-        },
-        Param {
-            name: "neighbours",
-            kind: ParamKind::Count(1),
-            default: Some(""),
-            about: "with lof: the number of distinct places in a neighbourhood; 20 if not set",
-        },
-        Param {
-            name: "threshold",
-            kind: ParamKind::Number(1.0, f64::MAX),
-            default: Some(""),
-            about: "with lof: the least factor of an outlier; 1.5 if not set",
-        },
+        Param::count("k", 1).about("the least number of different sensitive values"),
+        Param::number("p", 0.0, 1.0)
+            .or("0.8")
+            .about("an outlier is far from at least this share of all records; more than 0"),
+        Param::number("d", 0.0, f64::MAX).or("0.85").about(
+            "the greatest distance that is not far, with every attribute scaled to the range 0 to \
+            1",
+        ),
+        Param::words("distance_attributes").optional().about(
+            "the quasi-identifiers on which distance is measured, besides the sensitive column; \
+            all if not set",
+        ),
+        Param::choice("scale", &["trimmed", "original"]).or("trimmed").about(
+            "the records whose range is scaled to 0 to 1: those that are not outliers by their \
+            sensitive value alone, or all",
+        ),
+        Param::words("bounds")
+            .optional()
+            .about("ranges that replace those of the data, for example age:0:120"),
+        Param::choice("level", &["paper", "strong"]).or("paper").about(
+            "strong also requires that no outlier can be proved among the real people who fit a \
+            group",
+        ),
+        Param::choice("semantics", &["corner", "candidate"])
+            .or("corner")
+            .about("whether corners are checked, or the real people who fit a group"),
+        Param::count("outlier_diversity", 1).or("1").about(
+            "the least number of a group's values that make an outlier of an outlier who fits the \
+            group, if any does",
+        ),
+        Param::choice("outliers", &["distance", "lof"]).or("distance").about(
+            "the definition of outliers: by p and d, or by the local outlier factor \
+            (breunig2000), which is about 1 inside a cluster of any density",
+        ),
+        Param::count("neighbours", 1)
+            .optional()
+            .about("with lof: the number of distinct places in a neighbourhood; 20 if not set"),
+        Param::number("threshold", 1.0, f64::MAX)
+            .optional()
+            .about("with lof: the least factor of an outlier; 1.5 if not set"),
         ON,
     ],
     variants: &[],

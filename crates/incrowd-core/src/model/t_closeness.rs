@@ -21,7 +21,7 @@ use super::running::{IncrementalDistance, Running, Work};
 use super::spread::Spread;
 use super::target::TargetColumn;
 use super::{BoundModel, Card, Model, Need, ON, Survives, Variant, Verdict};
-use crate::card::{Param, ParamKind};
+use crate::card::Param;
 use crate::dataset::{Dataset, Sensitive};
 use crate::error::Result;
 use crate::exact::Decimal;
@@ -43,19 +43,11 @@ pub(super) const CARD: Card = Card {
         adversary's prior only if nothing better is known. It does not bound identity disclosure: \
         add k-anonymity.",
     params: &[
-        Param {
-            name: "t",
-            kind: ParamKind::Number(0.0, 1.0),
-            default: None,
-            about: "the greatest distance, from 0 (the same distribution) to 1",
-        },
-        Param {
-            name: "distance",
-            kind: ParamKind::Choice(&["equal", "ordered", "hierarchical"]),
-            default: Some("equal"),
-            about: "\
-                the distance of two values: equal for all, by rank, or by the column's hierarchy",
-        },
+        Param::number("t", 0.0, 1.0)
+            .about("the greatest distance, from 0 (the same distribution) to 1"),
+        Param::choice("distance", &["equal", "ordered", "hierarchical"]).or("equal").about(
+            "the distance of two values: equal for all, by rank, or by the column's hierarchy",
+        ),
         ON,
     ],
     variants: &[

@@ -20,7 +20,7 @@ mod report;
 mod split_columns;
 
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result};
+use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result};
 
 use crate::improve::{self, Improved, ModelCheck, MovableGroup, Shapes, StopRule, WINDOW_ROWS};
 use crate::{Algorithm, Card, Recoding};
@@ -44,26 +44,17 @@ pub const CARD: Card = Card {
              that a record with general cells had no group at lower levels. Slower than mondrian \
              if there are millions of distinct rows and many levels.",
     params: &[
-        Param {
-            name: "effort",
-            kind: ParamKind::Choice(&["fast", "balanced", "best"]),
-            default: Some("balanced"),
-            about: "how long records are moved between groups: not at all, while it pays, or many \
+        Param::choice("effort", &["fast", "balanced", "best"]).or("balanced").about(
+            "how long records are moved between groups: not at all, while it pays, or many \
                     rounds",
-        },
-        Param {
-            name: "metric",
-            kind: ParamKind::Choice(&["information-loss", "ncp"]),
-            default: Some("information-loss"),
-            about: "the loss to minimize",
-        },
-        Param {
-            name: "seconds",
-            kind: ParamKind::Number(0.0, 1e9),
-            default: Some("0"),
-            about: "the time limit for moving records; 0 means no limit. With a limit the result \
+        ),
+        Param::choice("metric", &["information-loss", "ncp"])
+            .or("information-loss")
+            .about("the loss to minimize"),
+        Param::number("seconds", 0.0, 1e9).or("0").about(
+            "the time limit for moving records; 0 means no limit. With a limit the result \
                     depends on the machine",
-        },
+        ),
     ],
     repeatable: &[],
     local: false,

@@ -15,8 +15,7 @@ use std::collections::HashMap;
 
 use incrowd_core::model::{BoundModel, Need};
 use incrowd_core::{
-    Dataset, Domain, GroupId, GroupSummary, Param, ParamKind, Params, Partition, Plan, Progress,
-    Result,
+    Dataset, Domain, GroupId, GroupSummary, Param, Params, Partition, Plan, Progress, Result,
 };
 
 use crate::ascent;
@@ -67,12 +66,9 @@ pub const CARD: Card = Card {
              ranges that do not overlap. An adversary who knows the algorithm learns that a record \
              with wide cells had no closer group. With models about a population records are not \
              moved.",
-    params: &[Param {
-        name: "metric",
-        kind: ParamKind::Choice(&["information-loss", "ncp"]),
-        default: Some("information-loss"),
-        about: "the loss to minimize",
-    }],
+    params: &[Param::choice("metric", &["information-loss", "ncp"])
+        .or("information-loss")
+        .about("the loss to minimize")],
     repeatable: &[],
     local: true,
     make: |params| Ok(Box::new(Auto::new(params))),

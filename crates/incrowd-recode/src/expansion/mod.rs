@@ -30,9 +30,7 @@ pub use report::{ExpansionReport, forced_in_words, forced_json};
 use std::collections::BTreeMap;
 
 use incrowd_core::model::{BoundModel, Need};
-use incrowd_core::{
-    Code, Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
-};
+use incrowd_core::{Code, Dataset, Error, Param, Params, Partition, Progress, Result, RowId, Span};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
@@ -41,28 +39,19 @@ use grow::{Grown, Growth};
 use growing::{GrowingGroup, GrowthContext};
 use pool::Pool;
 
-const DELTA: Param = Param {
-    name: "delta",
-    kind: ParamKind::Count(1),
-    default: Some(""),
-    about: "the number of rows after which the corners of a group that is not admitted are \
+const DELTA: Param = Param::count("delta", 1).optional().about(
+    "the number of rows after which the corners of a group that is not admitted are \
             changed; after twice as many it is given up; by default 4k, at least 8",
-};
+);
 
-const SEEDS: Param = Param {
-    name: "seeds",
-    kind: ParamKind::Choice(&["shuffled", "sorted"]),
-    default: Some("shuffled"),
-    about: "the order in which rows start groups: random, or by their values, which makes the \
+const SEEDS: Param = Param::choice("seeds", &["shuffled", "sorted"]).or("shuffled").about(
+    "the order in which rows start groups: random, or by their values, which makes the \
             release reproducible",
-};
+);
 
-const SKIP_DEAD: Param = Param {
-    name: "skip_dead",
-    kind: ParamKind::Flag,
-    default: Some("false"),
-    about: "grow groups and place residues like expc-plus, without cells with a dead corner",
-};
+const SKIP_DEAD: Param = Param::flag("skip_dead")
+    .or("false")
+    .about("grow groups and place residues like expc-plus, without cells with a dead corner");
 
 /// ExpC, the algorithm of the paper.
 pub const EXPC: Card = Card {

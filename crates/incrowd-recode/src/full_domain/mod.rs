@@ -31,9 +31,7 @@ pub use report::{FoundNode, SearchReport};
 use std::collections::BTreeMap;
 
 use incrowd_core::model::BoundModel;
-use incrowd_core::{
-    Dataset, Error, Param, ParamKind, Params, Partition, Progress, Result, RowId, Span,
-};
+use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result, RowId, Span};
 
 use crate::{Algorithm, Card, Recoding};
 use check::{Checker, NodeOutcome};
@@ -55,16 +53,13 @@ pub const CARD: Card = Card {
              more than the number of records, every combination is checked. The published levels \
              reveal that the levels below them do not satisfy the models.",
     params: &[
-        Param {
-            name: "search",
-            kind: ParamKind::Choice(&["fast", "incognito", "exhaustive"]),
-            default: Some("fast"),
-            about: "how the best levels are found; all searches give the same result, and only \
+        Param::choice("search", &["fast", "incognito", "exhaustive"]).or("fast").about(
+            "how the best levels are found; all searches give the same result, and only \
                     exhaustive supports models that merging groups may violate",
-        },
-        Param {
-            name: "metric",
-            kind: ParamKind::Choice(&[
+        ),
+        Param::choice(
+            "metric",
+            &[
                 "distortion",
                 "ncp",
                 "information-loss",
@@ -72,11 +67,13 @@ pub const CARD: Card = Card {
                 "average-class-size",
                 "non-uniform-entropy",
                 "non-uniform-entropy-suppressed",
-            ]),
-            default: Some("distortion"),
-            about: "the cost to minimize; non-uniform-entropy charges nothing for suppression, all \
+            ],
+        )
+        .or("distortion")
+        .about(
+            "the cost to minimize; non-uniform-entropy charges nothing for suppression, all \
                     others do",
-        },
+        ),
     ],
     repeatable: &[],
     local: false,

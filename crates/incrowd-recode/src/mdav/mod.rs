@@ -21,9 +21,7 @@ mod tree;
 pub use report::MdavReport;
 
 use incrowd_core::model::{BoundModel, Need};
-use incrowd_core::{
-    Dataset, Divided, Param, ParamKind, Params, Partition, Progress, Result, RowId,
-};
+use incrowd_core::{Dataset, Divided, Param, Params, Partition, Progress, Result, RowId};
 
 use crate::improve::{Metric, ModelCheck, Shapes};
 use crate::mondrian::require_valid_whole;
@@ -58,27 +56,18 @@ pub const CARD: Card = Card {
              Only models that survive the merging of groups can be used, and none about a \
              population. It never suppresses.",
     params: &[
-        Param {
-            name: "size",
-            kind: ParamKind::Choice(&["fixed", "variable"]),
-            default: Some("fixed"),
-            about: "whether groups have the least number of records that the models require, or up \
+        Param::choice("size", &["fixed", "variable"]).or("fixed").about(
+            "whether groups have the least number of records that the models require, or up \
                     to one less than twice as many if records are near each other",
-        },
-        Param {
-            name: "gain",
-            kind: ParamKind::Number(0.0, 100.0),
-            default: Some("0.2"),
-            about: "with `size = \"variable\"`: a record joins a group if its distance to it is \
+        ),
+        Param::number("gain", 0.0, 100.0).or("0.2").about(
+            "with `size = \"variable\"`: a record joins a group if its distance to it is \
                     less than this times its distance to any remaining record",
-        },
-        Param {
-            name: "moves",
-            kind: ParamKind::Flag,
-            default: Some("true"),
-            about: "whether records are moved between groups afterwards; without moves the groups \
+        ),
+        Param::flag("moves").or("true").about(
+            "whether records are moved between groups afterwards; without moves the groups \
                     are those of the paper",
-        },
+        ),
     ],
     repeatable: &[],
     local: true,

@@ -25,9 +25,7 @@ mod summary;
 
 use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::partition::Groups;
-use incrowd_core::{
-    Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Progress, Result,
-};
+use incrowd_core::{Dataset, Error, GroupSummary, Param, Params, Partition, Progress, Result};
 
 use crate::{Algorithm, Card};
 use part::Leaves;
@@ -44,35 +42,23 @@ pub const CARD: Card = Card {
              \"pool\"` published ranges may overlap. That weakens no guarantee, but an adversary \
              who knows the algorithm can partly infer why a row was pooled.",
     params: &[
-        Param {
-            name: "cut",
-            kind: ParamKind::Choice(&["strict", "relaxed"]),
-            default: Some("strict"),
-            about: "strict keeps equal values together; relaxed may divide them between both \
+        Param::choice("cut", &["strict", "relaxed"]).or("strict").about(
+            "strict keeps equal values together; relaxed may divide them between both \
                     halves, so that ranges share an end",
-        },
-        Param {
-            name: "undersized",
-            kind: ParamKind::Choice(&["pool", "block"]),
-            default: Some("pool"),
-            about: "a category too small for a group is pooled with others under the parent's \
+        ),
+        Param::choice("undersized", &["pool", "block"]).or("pool").about(
+            "a category too small for a group is pooled with others under the parent's \
                     label, or blocks the division; within suppression_limit it may be suppressed \
                     instead",
-        },
-        Param {
-            name: "dimension",
-            kind: ParamKind::Choice(&["widest", "round-robin", "priority"]),
-            default: Some("widest"),
-            about: "which quasi-identifier is divided next: the one with the greatest loss times \
+        ),
+        Param::choice("dimension", &["widest", "round-robin", "priority"]).or("widest").about(
+            "which quasi-identifier is divided next: the one with the greatest loss times \
                     its importance, each in turn, or the first of `priority`",
-        },
-        Param {
-            name: "priority",
-            kind: ParamKind::Words,
-            default: Some(""),
-            about: "the quasi-identifiers in order of importance, for dimension = \"priority\"; \
+        ),
+        Param::words("priority").optional().about(
+            "the quasi-identifiers in order of importance, for dimension = \"priority\"; \
                     the others come last",
-        },
+        ),
     ],
     repeatable: &[],
     local: true,

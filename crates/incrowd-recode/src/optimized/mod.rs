@@ -24,7 +24,7 @@ pub use report::{KeptRun, SingleWidth, Trial, TrialReport};
 
 use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Domain, Param, ParamKind, Params, Partition, Progress, Result};
+use incrowd_core::{Dataset, Domain, Param, Params, Partition, Progress, Result};
 
 use crate::mondrian::{Mondrian, Undersized};
 use crate::{Algorithm, Card, Recoding};
@@ -50,49 +50,33 @@ pub const CARD: Card = Card {
              values. With pooling, an adversary who knows the algorithm learns that a pooled value \
              was rare or the smallest.",
     params: &[
-        Param {
-            name: "numbers",
-            kind: ParamKind::Choice(&["median", "mdr"]),
-            default: Some("median"),
-            about: "numbers and dates without a hierarchy are cut at the median, or published in \
+        Param::choice("numbers", &["median", "mdr"]).or("median").about(
+            "numbers and dates without a hierarchy are cut at the median, or published in \
                     regular intervals",
-        },
-        Param {
-            name: "outliers",
-            kind: ParamKind::Choice(&["2sigma", "none"]),
-            default: Some("2sigma"),
-            about: "for the tree by which numbers are published or tried: values beyond two \
+        ),
+        Param::choice("outliers", &["2sigma", "none"]).or("2sigma").about(
+            "for the tree by which numbers are published or tried: values beyond two \
                     standard deviations share one cell below and one above, or there are no such \
                     cells",
-        },
-        Param {
-            name: "undersized",
-            kind: ParamKind::Choice(&["pool", "block"]),
-            default: Some("pool"),
-            about: "a category or interval too small for a group is pooled with others under the \
+        ),
+        Param::choice("undersized", &["pool", "block"]).or("pool").about(
+            "a category or interval too small for a group is pooled with others under the \
                     parent's label, or blocks the division",
-        },
-        Param {
-            name: "priority",
-            kind: ParamKind::Choice(&["lex", "lex-both", "rank", "all-orders", "none"]),
-            default: Some("lex"),
-            about: "the first of the order that can be divided; the better of two orders, the \
+        ),
+        Param::choice("priority", &["lex", "lex-both", "rank", "all-orders", "none"])
+            .or("lex")
+            .about(
+                "the first of the order that can be divided; the better of two orders, the \
                     second from trials at the median; the order as factors d, …, 1; every possible \
                     order (at most 5 quasi-identifiers); or the widest, without trials",
-        },
-        Param {
-            name: "keep_best",
-            kind: ParamKind::Flag,
-            default: Some("true"),
-            about: "a trial that is cheaper than the final run is kept instead",
-        },
-        Param {
-            name: "single_width",
-            kind: ParamKind::Flag,
-            default: Some("false"),
-            about: "afterwards every column in regular intervals gets one width, the one with the \
+            ),
+        Param::flag("keep_best")
+            .or("true")
+            .about("a trial that is cheaper than the final run is kept instead"),
+        Param::flag("single_width").or("false").about(
+            "afterwards every column in regular intervals gets one width, the one with the \
                     least cost; wider cells become *",
-        },
+        ),
     ],
     repeatable: &[],
     local: false,

@@ -10,7 +10,7 @@ pub mod levels;
 pub mod method;
 pub mod records;
 
-use incrowd_core::{Error, Param, ParamKind, Params, Result, Value};
+use incrowd_core::{Error, Param, Params, Result, Value};
 
 pub use chance::{Dice, Secret};
 pub use method::{Cut, Rule, Way};
@@ -34,44 +34,24 @@ pub struct Card {
     way: Way,
 }
 
-const L: Param = Param {
-    name: "l",
-    kind: ParamKind::Count(1),
-    default: None,
-    about: "the limit: no value may be more frequent than one record in l",
-};
-const ON: Param = Param {
-    name: "on",
-    kind: ParamKind::Column,
-    default: Some(""),
-    about: "the sensitive column; optional if there is only one",
-};
-const COMPLETE_LEVEL: Param = Param {
-    name: "complete_level",
-    kind: ParamKind::Flag,
-    default: Some("true"),
-    about: "whether values of equal rank are cut to equal counts; false is the paper's form, which \
+const L: Param =
+    Param::count("l", 1).about("the limit: no value may be more frequent than one record in l");
+const ON: Param =
+    Param::column("on").optional().about("the sensitive column; optional if there is only one");
+const COMPLETE_LEVEL: Param = Param::flag("complete_level").or("true").about(
+    "whether values of equal rank are cut to equal counts; false is the paper's form, which \
             reveals the order of these values",
-};
-const FORCE: Param = Param {
-    name: "force",
-    kind: ParamKind::Flag,
-    default: Some("false"),
-    about: "must be true for a release, because this method is a lower bound, not a protection",
-};
-const PUBLISH_SIZE: Param = Param {
-    name: "publish_size",
-    kind: ParamKind::Flag,
-    default: Some("false"),
-    about: "whether the manifest contains the numbers of records read and suppressed",
-};
-const POSTERIOR_LIMIT: Param = Param {
-    name: "posterior_limit",
-    kind: ParamKind::Number(0.0, 1.0),
-    default: Some(""),
-    about: "the report suggests safe-d if an adversary identifies the dominant value with a higher \
+);
+const FORCE: Param = Param::flag("force")
+    .or("false")
+    .about("must be true for a release, because this method is a lower bound, not a protection");
+const PUBLISH_SIZE: Param = Param::flag("publish_size")
+    .or("false")
+    .about("whether the manifest contains the numbers of records read and suppressed");
+const POSTERIOR_LIMIT: Param = Param::number("posterior_limit", 0.0, 1.0).optional().about(
+    "the report suggests safe-d if an adversary identifies the dominant value with a higher \
             probability than this [1/l]",
-};
+);
 
 const R_SUPPRESSION: Card = Card {
     name: "r-suppression",

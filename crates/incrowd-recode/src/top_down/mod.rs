@@ -23,8 +23,8 @@ pub(crate) use column_costs::less;
 use incrowd_core::model::BoundModel;
 use incrowd_core::population::PublishedCell;
 use incrowd_core::{
-    Code, Dataset, Error, GroupSummary, Param, ParamKind, Params, Partition, Population, Progress,
-    Result, RowId, Span,
+    Code, Dataset, Error, GroupSummary, Param, Params, Partition, Population, Progress, Result,
+    RowId, Span,
 };
 
 use crate::join::{Grouping, JoinAlgorithm, JoinRules};
@@ -46,20 +46,14 @@ pub const CARD: Card = Card {
              adversary who knows the algorithm can rule out a box if a tighter one was possible. \
              It never suppresses. Only models that survive the merging of groups can be used.",
     params: &[
-        Param {
-            name: "merge",
-            kind: ParamKind::Choice(&["near", "all"]),
-            default: Some("near"),
-            about: "where an undersized group searches for a group to merge with: among at least \
+        Param::choice("merge", &["near", "all"]).or("near").about(
+            "where an undersized group searches for a group to merge with: among at least \
                     16 groups near it in the tree, or among all, which is slow",
-        },
-        Param {
-            name: "seed",
-            kind: ParamKind::Count(0),
-            default: Some("1"),
-            about: "determines the order in which rows are assigned to a side: equal seeds give \
+        ),
+        Param::count("seed", 0).or("1").about(
+            "determines the order in which rows are assigned to a side: equal seeds give \
                     equal groups; it is not published",
-        },
+        ),
     ],
     repeatable: &[],
     local: true,
