@@ -96,29 +96,29 @@ pub trait Algorithm: Debug + Send + Sync {
     }
 
     /// Partitions the table so that every model admits every group. Rows with at most
-    /// `suppressible` records in total may be left without a group.
+    /// `suppressible` records in total may be left without a group. The result contains the
+    /// algorithm's report, if it has one.
     ///
     /// The models must be bound to `data`. Returns an error if no such partition exists or if the
     /// algorithm cannot find one with its parameters.
-    fn recode(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Partition>;
-
-    /// Partitions the table like [`recode`](Algorithm::recode) and returns the algorithm's report,
-    /// if it has one.
     fn recode_and_report(
         &self,
         data: &Dataset,
         models: &[Box<dyn BoundModel>],
         suppressible: u64,
         progress: &dyn Progress,
-    ) -> Result<Recoding> {
-        let partition = self.recode(data, models, suppressible, progress)?;
-        Ok(Recoding::new(partition))
+    ) -> Result<Recoding>;
+
+    /// Partitions the table like [`recode_and_report`](Algorithm::recode_and_report), without the
+    /// report.
+    fn recode(
+        &self,
+        data: &Dataset,
+        models: &[Box<dyn BoundModel>],
+        suppressible: u64,
+        progress: &dyn Progress,
+    ) -> Result<Partition> {
+        Ok(self.recode_and_report(data, models, suppressible, progress)?.partition)
     }
 
     /// Transforms the table before models are bound to it. Domains may be replaced by others that

@@ -20,7 +20,7 @@ mod report;
 mod split_columns;
 
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result};
+use incrowd_core::{Dataset, Error, Param, Params, Progress, Result};
 
 use crate::improve::{self, Improved, ModelCheck, MovableGroup, Shapes, StopRule, WINDOW_ROWS};
 use crate::{Algorithm, Card, Recoding};
@@ -45,15 +45,14 @@ pub const CARD: Card = Card {
              if there are millions of distinct rows and many levels.",
     params: &[
         Param::choice("effort", &["fast", "balanced", "best"]).or("balanced").about(
-            "how long records are moved between groups: not at all, while it pays, or many \
-                    rounds",
+            "how long records are moved between groups: not at all, while it pays, or many rounds",
         ),
         Param::choice("metric", &["information-loss", "ncp"])
             .or("information-loss")
             .about("the loss to minimize"),
         Param::number("seconds", 0.0, 1e9).or("0").about(
-            "the time limit for moving records; 0 means no limit. With a limit the result \
-                    depends on the machine",
+            "the time limit for moving records; 0 means no limit. With a limit the result depends \
+            on the machine",
         ),
     ],
     repeatable: &[],
@@ -120,16 +119,6 @@ impl Algorithm for Ascent {
         true
     }
 
-    fn recode(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Partition> {
-        self.ascend(data, models, suppressible, progress).map(|(partition, _)| partition)
-    }
-
     fn recode_and_report(
         &self,
         data: &Dataset,
@@ -137,19 +126,6 @@ impl Algorithm for Ascent {
         suppressible: u64,
         progress: &dyn Progress,
     ) -> Result<Recoding> {
-        let (partition, report) = self.ascend(data, models, suppressible, progress)?;
-        Ok(Recoding::new(partition).reporting(report))
-    }
-}
-
-impl Ascent {
-    fn ascend(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<(Partition, AscentReport)> {
         let shapes = Shapes::new(data, self.metric);
         let check = ModelCheck::new(data, models, &shapes);
         let (groups, stats) = climbed(&check, &shapes, self.metric, suppressible, progress)?;
@@ -190,7 +166,7 @@ impl Ascent {
             comparisons,
             out_of_time,
         };
-        Ok((partition, report))
+        Ok(Recoding::new(partition).reporting(report))
     }
 }
 

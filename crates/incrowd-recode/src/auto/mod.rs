@@ -107,17 +107,6 @@ impl Algorithm for Auto {
         self.mondrian.supplies(need)
     }
 
-    fn recode(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Partition> {
-        self.recode_and_report(data, models, suppressible, progress)
-            .map(|recoding| recoding.partition)
-    }
-
     fn recode_and_report(
         &self,
         data: &Dataset,

@@ -40,13 +40,13 @@ use growing::{GrowingGroup, GrowthContext};
 use pool::Pool;
 
 const DELTA: Param = Param::count("delta", 1).optional().about(
-    "the number of rows after which the corners of a group that is not admitted are \
-            changed; after twice as many it is given up; by default 4k, at least 8",
+    "the number of rows after which the corners of a group that is not admitted are changed; \
+    after twice as many it is given up; by default 4k, at least 8",
 );
 
 const SEEDS: Param = Param::choice("seeds", &["shuffled", "sorted"]).or("shuffled").about(
-    "the order in which rows start groups: random, or by their values, which makes the \
-            release reproducible",
+    "the order in which rows start groups: random, or by their values, which makes the release \
+    reproducible",
 );
 
 const SKIP_DEAD: Param = Param::flag("skip_dead")
@@ -179,17 +179,6 @@ impl Algorithm for Expansion {
 
     fn supplies(&self, need: Need) -> bool {
         need != Need::Population
-    }
-
-    fn recode(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Partition> {
-        self.recode_and_report(data, models, suppressible, progress)
-            .map(|recoding| recoding.partition)
     }
 
     fn recode_and_report(

@@ -55,7 +55,7 @@ pub const CARD: Card = Card {
     params: &[
         Param::choice("search", &["fast", "incognito", "exhaustive"]).or("fast").about(
             "how the best levels are found; all searches give the same result, and only \
-                    exhaustive supports models that merging groups may violate",
+            exhaustive supports models that merging groups may violate",
         ),
         Param::choice(
             "metric",
@@ -72,7 +72,7 @@ pub const CARD: Card = Card {
         .or("distortion")
         .about(
             "the cost to minimize; non-uniform-entropy charges nothing for suppression, all \
-                    others do",
+            others do",
         ),
     ],
     repeatable: &[],
@@ -128,17 +128,6 @@ impl Algorithm for FullDomain {
     /// No two groups have the same cells. All searches except the exhaustive one prune.
     fn needs_merging(&self) -> bool {
         self.search != Search::Exhaustive
-    }
-
-    fn recode(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Partition> {
-        self.recode_and_report(data, models, suppressible, progress)
-            .map(|recoding| recoding.partition)
     }
 
     fn recode_and_report(

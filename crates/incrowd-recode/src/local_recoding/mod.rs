@@ -20,7 +20,7 @@ use incrowd_core::{Dataset, Partition, Progress, Result, RowId};
 use rayon::prelude::*;
 
 use crate::mondrian::require_valid_whole;
-use crate::{Algorithm, Card};
+use crate::{Algorithm, Card, Recoding};
 use step::{Stepper, SteppingGroup};
 
 /// The description of this algorithm.
@@ -52,20 +52,20 @@ impl Algorithm for LocalRecoding {
         true
     }
 
-    fn recode(
+    fn recode_and_report(
         &self,
         data: &Dataset,
         models: &[Box<dyn BoundModel>],
         _: u64,
         progress: &dyn Progress,
-    ) -> Result<Partition> {
+    ) -> Result<Recoding> {
         require_valid_whole(CARD.name, data, models)?;
         progress.step("descending", Some(data.records()));
         let stepper = Stepper::new(data, models);
         let mut groups = divide(&stepper, stepper.root_group(), progress);
         // The order must not depend on the threads.
         groups.sort_by(|a, b| a.rows.cmp(&b.rows));
-        collect(data, &groups)
+        collect(data, &groups).map(Recoding::new)
     }
 }
 

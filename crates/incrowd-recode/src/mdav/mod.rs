@@ -57,16 +57,16 @@ pub const CARD: Card = Card {
              population. It never suppresses.",
     params: &[
         Param::choice("size", &["fixed", "variable"]).or("fixed").about(
-            "whether groups have the least number of records that the models require, or up \
-                    to one less than twice as many if records are near each other",
+            "whether groups have the least number of records that the models require, or up to \
+            one less than twice as many if records are near each other",
         ),
         Param::number("gain", 0.0, 100.0).or("0.2").about(
-            "with `size = \"variable\"`: a record joins a group if its distance to it is \
-                    less than this times its distance to any remaining record",
+            "with `size = \"variable\"`: a record joins a group if its distance to it is less \
+            than this times its distance to any remaining record",
         ),
         Param::flag("moves").or("true").about(
-            "whether records are moved between groups afterwards; without moves the groups \
-                    are those of the paper",
+            "whether records are moved between groups afterwards; without moves the groups are \
+            those of the paper",
         ),
     ],
     repeatable: &[],
@@ -99,17 +99,6 @@ impl Algorithm for Mdav {
 
     fn supplies(&self, need: Need) -> bool {
         !matches!(need, Need::Region | Need::Population)
-    }
-
-    fn recode(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Partition> {
-        self.recode_and_report(data, models, suppressible, progress)
-            .map(|recoding| recoding.partition)
     }
 
     fn recode_and_report(

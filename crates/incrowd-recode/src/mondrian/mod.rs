@@ -27,7 +27,7 @@ use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::partition::Groups;
 use incrowd_core::{Dataset, Error, GroupSummary, Param, Params, Partition, Progress, Result};
 
-use crate::{Algorithm, Card};
+use crate::{Algorithm, Card, Recoding};
 use part::Leaves;
 pub(crate) use runs::{Choice, RunOutcome, Runs};
 
@@ -43,21 +43,20 @@ pub const CARD: Card = Card {
              who knows the algorithm can partly infer why a row was pooled.",
     params: &[
         Param::choice("cut", &["strict", "relaxed"]).or("strict").about(
-            "strict keeps equal values together; relaxed may divide them between both \
-                    halves, so that ranges share an end",
+            "strict keeps equal values together; relaxed may divide them between both halves, so \
+            that ranges share an end",
         ),
         Param::choice("undersized", &["pool", "block"]).or("pool").about(
-            "a category too small for a group is pooled with others under the parent's \
-                    label, or blocks the division; within suppression_limit it may be suppressed \
-                    instead",
+            "a category too small for a group is pooled with others under the parent's label, or \
+            blocks the division; within suppression_limit it may be suppressed instead",
         ),
         Param::choice("dimension", &["widest", "round-robin", "priority"]).or("widest").about(
-            "which quasi-identifier is divided next: the one with the greatest loss times \
-                    its importance, each in turn, or the first of `priority`",
+            "which quasi-identifier is divided next: the one with the greatest loss times its \
+            importance, each in turn, or the first of `priority`",
         ),
         Param::words("priority").optional().about(
-            "the quasi-identifiers in order of importance, for dimension = \"priority\"; \
-                    the others come last",
+            "the quasi-identifiers in order of importance, for dimension = \"priority\"; the \
+            others come last",
         ),
     ],
     repeatable: &[],
@@ -183,16 +182,17 @@ impl Algorithm for Mondrian {
         self.cut == Cut::Relaxed
     }
 
-    fn recode(
+    fn recode_and_report(
         &self,
         data: &Dataset,
         models: &[Box<dyn BoundModel>],
         suppressible: u64,
         progress: &dyn Progress,
-    ) -> Result<Partition> {
+    ) -> Result<Recoding> {
         let choice = self.choice(data)?;
         require_valid_whole("mondrian", data, models)?;
-        Runs::new(data, models, self, suppressible).only(&choice, progress).partition(data)
+        let runs = Runs::new(data, models, self, suppressible);
+        runs.only(&choice, progress).partition(data).map(Recoding::new)
     }
 }
 

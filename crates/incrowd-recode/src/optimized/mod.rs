@@ -24,7 +24,7 @@ pub use report::{KeptRun, SingleWidth, Trial, TrialReport};
 
 use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
 use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Domain, Param, Params, Partition, Progress, Result};
+use incrowd_core::{Dataset, Domain, Param, Params, Progress, Result};
 
 use crate::mondrian::{Mondrian, Undersized};
 use crate::{Algorithm, Card, Recoding};
@@ -51,31 +51,30 @@ pub const CARD: Card = Card {
              was rare or the smallest.",
     params: &[
         Param::choice("numbers", &["median", "mdr"]).or("median").about(
-            "numbers and dates without a hierarchy are cut at the median, or published in \
-                    regular intervals",
+            "numbers and dates without a hierarchy are cut at the median, or published in regular \
+            intervals",
         ),
         Param::choice("outliers", &["2sigma", "none"]).or("2sigma").about(
-            "for the tree by which numbers are published or tried: values beyond two \
-                    standard deviations share one cell below and one above, or there are no such \
-                    cells",
+            "for the tree by which numbers are published or tried: values beyond two standard \
+            deviations share one cell below and one above, or there are no such cells",
         ),
         Param::choice("undersized", &["pool", "block"]).or("pool").about(
             "a category or interval too small for a group is pooled with others under the \
-                    parent's label, or blocks the division",
+            parent's label, or blocks the division",
         ),
         Param::choice("priority", &["lex", "lex-both", "rank", "all-orders", "none"])
             .or("lex")
             .about(
-                "the first of the order that can be divided; the better of two orders, the \
-                    second from trials at the median; the order as factors d, …, 1; every possible \
-                    order (at most 5 quasi-identifiers); or the widest, without trials",
+                "the first of the order that can be divided; the better of two orders, the second \
+                from trials at the median; the order as factors d, …, 1; every possible order (at \
+                most 5 quasi-identifiers); or the widest, without trials",
             ),
         Param::flag("keep_best")
             .or("true")
             .about("a trial that is cheaper than the final run is kept instead"),
         Param::flag("single_width").or("false").about(
-            "afterwards every column in regular intervals gets one width, the one with the \
-                    least cost; wider cells become *",
+            "afterwards every column in regular intervals gets one width, the one with the least \
+            cost; wider cells become *",
         ),
     ],
     repeatable: &[],
@@ -182,17 +181,6 @@ impl Algorithm for Optimized {
             Some(mdr) => Ok(data.clone().with_domains(regular(mdr, &data)?)),
             None => Ok(data),
         }
-    }
-
-    fn recode(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Partition> {
-        self.recode_and_report(data, models, suppressible, progress)
-            .map(|recoding| recoding.partition)
     }
 
     fn recode_and_report(

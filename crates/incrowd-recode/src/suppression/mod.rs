@@ -40,7 +40,7 @@ const ON: Param =
     Param::column("on").optional().about("the sensitive column; optional if there is only one");
 const COMPLETE_LEVEL: Param = Param::flag("complete_level").or("true").about(
     "whether values of equal rank are cut to equal counts; false is the paper's form, which \
-            reveals the order of these values",
+    reveals the order of these values",
 );
 const FORCE: Param = Param::flag("force")
     .or("false")
@@ -50,7 +50,7 @@ const PUBLISH_SIZE: Param = Param::flag("publish_size")
     .about("whether the manifest contains the numbers of records read and suppressed");
 const POSTERIOR_LIMIT: Param = Param::number("posterior_limit", 0.0, 1.0).optional().about(
     "the report suggests safe-d if an adversary identifies the dominant value with a higher \
-            probability than this [1/l]",
+    probability than this [1/l]",
 );
 
 const R_SUPPRESSION: Card = Card {

@@ -29,7 +29,7 @@ use incrowd_core::{
 
 use crate::join::{Grouping, JoinAlgorithm, JoinRules};
 use crate::mondrian::require_valid_whole;
-use crate::{Algorithm, Card};
+use crate::{Algorithm, Card, Recoding};
 use merge::{Merging, OpenGroup};
 use points::Points;
 use split::Splitting;
@@ -47,12 +47,12 @@ pub const CARD: Card = Card {
              It never suppresses. Only models that survive the merging of groups can be used.",
     params: &[
         Param::choice("merge", &["near", "all"]).or("near").about(
-            "where an undersized group searches for a group to merge with: among at least \
-                    16 groups near it in the tree, or among all, which is slow",
+            "where an undersized group searches for a group to merge with: among at least 16 \
+            groups near it in the tree, or among all, which is slow",
         ),
         Param::count("seed", 0).or("1").about(
-            "determines the order in which rows are assigned to a side: equal seeds give \
-                    equal groups; it is not published",
+            "determines the order in which rows are assigned to a side: equal seeds give equal \
+            groups; it is not published",
         ),
     ],
     repeatable: &[],
@@ -162,13 +162,13 @@ impl Algorithm for TopDown {
         Some(self)
     }
 
-    fn recode(
+    fn recode_and_report(
         &self,
         data: &Dataset,
         models: &[Box<dyn BoundModel>],
         _: u64,
         progress: &dyn Progress,
-    ) -> Result<Partition> {
+    ) -> Result<Recoding> {
         require_valid_whole(CARD.name, data, models)?;
         let needs_population =
             |m: &dyn BoundModel| crate::exceeds_counting(m) && m.sensitive_column().is_none();
@@ -204,7 +204,7 @@ impl Algorithm for TopDown {
                 group.spans.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }).collect();
             partition.add(&spans, rows_of(&points, group).into_iter().map(RowId))?;
         }
-        Ok(partition)
+        Ok(Recoding::new(partition))
     }
 }
 
