@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use super::levels::PricedLevels;
@@ -138,13 +139,13 @@ impl<'a> Blocks<'a> {
                 .zip(&terms)
                 .fold(0u64, |key, (&code, terms)| key.wrapping_add(terms[code as usize]))
         };
-        let mut known = Interner::new();
+        let mut known: HashMap<u64, u32> = HashMap::new();
         let mut classes = vec![NO_CLASS; check.data.rows()];
         let words = check.presence_words();
         let (mut records, mut values): (Vec<u64>, Vec<u64>) = Default::default();
         for &row in rest {
             let next = records.len() as u32;
-            let class = known.intern(key(row));
+            let class = *known.entry(key(row)).or_insert(next);
             if class == next {
                 records.push(0);
                 values.resize(records.len() * words, 0);
@@ -180,73 +181,5 @@ impl<'a> Blocks<'a> {
     pub(super) fn at(&self, node: &[u8]) -> Vec<&BlockClasses> {
         let nodes = self.blocks.iter().zip(self.block_nodes(node));
         nodes.filter_map(|(block, index)| block.classes[index].as_ref()).collect()
-    }
-}
-
-/// Assigns consecutive numbers to keys. The keys must be well mixed, because their low bits are
-/// used as hash values.
-#[derive(Debug)]
-pub(super) struct Interner {
-    /// An open-addressing hash table of keys and their numbers. [`NO_CLASS`] marks a free slot.
-    slots: Vec<(u64, u32)>,
-    count: u32,
-}
-
-impl Interner {
-    pub(super) fn new() -> Interner {
-        Interner { slots: vec![(0, NO_CLASS); 1 << 10], count: 0 }
-    }
-
-    /// Returns the number of a key.
-    pub(super) fn intern(&mut self, key: u64) -> u32 {
-        let at = self.slot(key);
-        if self.slots[at].1 != NO_CLASS {
-            return self.slots[at].1;
-        }
-        self.slots[at] = (key, self.count);
-        self.count += 1;
-        if self.count as usize > self.slots.len() / 2 {
-            let more = vec![(0, NO_CLASS); 4 * self.slots.len()];
-            for known in std::mem::replace(&mut self.slots, more) {
-                if known.1 != NO_CLASS {
-                    let at = self.slot(known.0);
-                    self.slots[at] = known;
-                }
-            }
-        }
-        self.count - 1
-    }
-
-    fn slot(&self, key: u64) -> usize {
-        let last = self.slots.len() - 1;
-        let mut at = key as usize & last;
-        while self.slots[at].1 != NO_CLASS && self.slots[at].0 != key {
-            at = (at + 1) & last;
-        }
-        at
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// Also if many keys have equal low bits, and if the table must grow.
-        #[test]
-        fn keys_are_numbered_in_order_of_first_use(
-            keys in prop::collection::vec((0u64..1500, 0u32..2), 0..3000),
-        ) {
-            let (mut numbered, mut known) = (Interner::new(), Vec::new());
-            for (key, shift) in keys {
-                let key = key << (9 * shift);
-                let number = known.iter().position(|other| *other == key).unwrap_or(known.len());
-                if number == known.len() {
-                    known.push(key);
-                }
-                prop_assert_eq!(numbered.intern(key), number as u32);
-            }
-        }
     }
 }

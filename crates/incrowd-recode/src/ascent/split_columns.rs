@@ -7,9 +7,10 @@
 
 use std::ops::Range;
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use super::blocks::{Interner, column_blocks};
+use super::blocks::column_blocks;
 use super::levels::PricedLevels;
 use super::profiles::{ClassTable, PatternRow, Profiles};
 use crate::improve::{GroupState, ModelCheck};
@@ -59,10 +60,11 @@ impl ColumnHalf {
         let classes = (0..combinations).map(|_| None).collect();
         let mut half = ColumnHalf { columns, examples, records, present, classes };
         let (lowest, words) = (vec![0; column_levels.len()], check.presence_words());
-        let mut known = Interner::new();
+        let mut known: HashMap<u64, u32> = HashMap::new();
         let mut patterns = Vec::with_capacity(rest.len());
         for &row in rest {
-            let pattern = known.intern(half.key(check, column_levels, &lowest, row));
+            let (key, next) = (half.key(check, column_levels, &lowest, row), known.len() as u32);
+            let pattern = *known.entry(key).or_insert(next);
             let at = pattern as usize;
             if at == half.examples.len() {
                 half.examples.push(row);
@@ -103,11 +105,12 @@ impl ColumnHalf {
         node: &[u8],
     ) -> Classes {
         let words = check.presence_words();
-        let mut known = Interner::new();
+        let mut known: HashMap<u64, u32> = HashMap::new();
         let (mut records, mut values): (Vec<u64>, Vec<u64>) = Default::default();
         let mut of_pattern = Vec::with_capacity(self.examples.len());
         for (pattern, &row) in self.examples.iter().enumerate() {
-            let class = known.intern(self.key(check, column_levels, node, row));
+            let (key, next) = (self.key(check, column_levels, node, row), known.len() as u32);
+            let class = *known.entry(key).or_insert(next);
             let at = class as usize;
             if at == records.len() {
                 records.push(0);
