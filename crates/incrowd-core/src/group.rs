@@ -3,6 +3,15 @@
 use crate::dataset::Dataset;
 use crate::region::Region;
 
+/// Merges adjacent entries with equal keys and adds up their counts.
+pub fn merge_equal<K: PartialEq>(entries: &mut Vec<(K, u64)>) {
+    entries.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        kept.1 += if same { next.1 } else { 0 };
+        same
+    });
+}
+
 /// The number of records per value of a sensitive column, as entries sorted by code. Values that do
 /// not occur are not stored, so a small group needs little memory even for a column with many
 /// values.
@@ -38,11 +47,7 @@ impl Histogram {
         }
         let mut entries: Vec<(u32, u64)> = codes.filter(|(_, records)| *records > 0).collect();
         entries.sort_unstable();
-        entries.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            kept.1 += if same { next.1 } else { 0 };
-            same
-        });
+        merge_equal(&mut entries);
         Histogram { entries }
     }
 

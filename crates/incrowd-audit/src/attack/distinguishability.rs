@@ -22,6 +22,7 @@
 
 use std::collections::BTreeMap;
 
+use incrowd_core::group::merge_equal;
 use incrowd_core::outlier::{Bits, Matrix, Outliers, Settings, Standing};
 use incrowd_core::{Code, Dataset, Param, Progress, Region, Result};
 
@@ -254,11 +255,7 @@ fn group_views(
         let mut list: Vec<(u32, u64)> =
             entries.iter().map(|&(code, n)| (outliers.rank(code), n)).collect();
         list.sort_unstable();
-        list.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            kept.1 += if same { next.1 } else { 0 };
-            same
-        });
+        merge_equal(&mut list);
         let values = Bits::of(outliers.values().len(), list.iter().map(|entry| entry.0));
         let mut matching = 0;
         for o in known.iter_mut().filter(|o| region.covers(o.codes)) {

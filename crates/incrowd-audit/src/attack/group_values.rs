@@ -1,5 +1,6 @@
 //! Frequencies of the values of a column per group.
 
+use incrowd_core::group::merge_equal;
 use incrowd_core::{Folded, MISSING, SensitiveSpec, SensitiveValues};
 
 /// The distinct values of one column in each group, with their numbers of records. The entries of
@@ -99,9 +100,8 @@ pub(super) fn union(values: &GroupValues, groups: &[u32]) -> Vec<(u32, u64)> {
     let mut all: Vec<(u32, u64)> =
         groups.iter().flat_map(|&group| values.of(group as usize)).copied().collect();
     all.sort_unstable();
-    all.chunk_by(|a, b| a.0 == b.0)
-        .map(|equal| (equal[0].0, equal.iter().map(|(_, records)| records).sum()))
-        .collect()
+    merge_equal(&mut all);
+    all
 }
 
 #[cfg(test)]

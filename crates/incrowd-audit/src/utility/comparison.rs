@@ -6,6 +6,7 @@
 
 use hashbrown::HashMap;
 use incrowd_core::dataset::Sensitive;
+use incrowd_core::group::merge_equal;
 use incrowd_core::number::parse_number;
 use incrowd_core::{Dataset, Domain, Error, Folded, FoldedColumn, MISSING, Result};
 
@@ -429,11 +430,7 @@ fn groups(release: &Folded, at: &[usize], cells: &[Vec<u32>], quasi: usize) -> V
         group.estimate = group.records as f64;
         group.rest.sort_unstable();
         // Rows that differ only in columns that are not compared are merged.
-        group.rest.dedup_by(|later, first| {
-            let same = later.0 == first.0;
-            first.1 += if same { later.1 } else { 0 };
-            same
-        });
+        merge_equal(&mut group.rest);
     }
     groups
 }

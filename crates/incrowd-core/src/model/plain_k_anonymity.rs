@@ -20,7 +20,7 @@ use super::{BoundModel, Card, Model, Need, ON, Survives, Verdict};
 use crate::card::{Param, Params};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::group::GroupSummary;
+use crate::group::{GroupSummary, merge_equal};
 use crate::outlier::{Bits, Bounds, Density, Fault, Outliers, Scale, Settings};
 use crate::region::Region;
 
@@ -193,11 +193,7 @@ impl BoundModel for BoundPlainKAnonymity {
         let mut values: Vec<(u32, u64)> =
             entries.iter().map(|&(code, n)| (outliers.rank(code), n)).collect();
         values.sort_unstable();
-        values.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            kept.1 += if same { next.1 } else { 0 };
-            same
-        });
+        merge_equal(&mut values);
         let count = values.len() as u64;
         let verdict = Verdict::at_least(LEAST_VALUES, count as f64, self.k as f64, count >= self.k);
         if !verdict.holds {

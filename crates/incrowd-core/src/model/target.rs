@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::unit::Unit;
 use crate::dataset::{Dataset, Sensitive};
 use crate::error::{Error, Result};
-use crate::group::{GroupSummary, Histogram};
+use crate::group::{GroupSummary, Histogram, merge_equal};
 
 /// A sensitive column of a table, with the unit of counting.
 #[derive(Clone, Debug)]
@@ -104,11 +104,7 @@ impl TargetColumn {
                 (self.of_class[persons.class(holding) as usize], records)
             }));
             values.sort_unstable();
-            values.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                kept.1 += if same { next.1 } else { 0 };
-                same
-            });
+            merge_equal(&mut values);
             visit(&values);
         }
     }
@@ -151,10 +147,8 @@ impl TargetColumn {
             holders.extend(self.holders(group).entries().iter().map(|&(code, n)| (image(code), n)));
         }
         holders.sort_unstable();
-        holders
-            .chunk_by(|a, b| a.0 == b.0)
-            .map(|run| run.iter().map(|entry| entry.1).sum())
-            .collect()
+        merge_equal(&mut holders);
+        holders.into_iter().map(|entry| entry.1).collect()
     }
 
     /// The holders of each value in the whole table, by code; 0 for codes that do not occur or are

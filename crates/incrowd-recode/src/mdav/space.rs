@@ -8,6 +8,7 @@
 //! the least sum of squared distances to the others (the most frequent one for plain text).
 
 use incrowd_core::domain::Numbers;
+use incrowd_core::group::merge_equal;
 use incrowd_core::{Code, Dataset, Domain};
 
 /// The greatest number of leaves for which a table of distances is computed.
@@ -179,11 +180,7 @@ impl<'a> Space<'a> {
         let mut values: Vec<(f64, u64)> =
             rows.iter().map(|&(row, n)| (self.point(row)[axis], n)).collect();
         values.sort_by(|a, b| a.0.total_cmp(&b.0));
-        values.dedup_by(|b, a| {
-            let same = a.0 == b.0;
-            a.1 += if same { b.1 } else { 0 };
-            same
-        });
+        merge_equal(&mut values);
         let sum = |x: f64| {
             values
                 .iter()

@@ -1,6 +1,8 @@
 //! The division of a dimension with ordered values: the most balanced cut of which the models admit
 //! both sides.
 
+use incrowd_core::group::merge_equal;
+
 use super::cut::{self, Candidate};
 use super::part::{Part, Split, Splitter};
 use super::space::Unit;
@@ -45,10 +47,8 @@ impl Splitter<'_> {
         } else {
             let mut pairs: Vec<(u32, u64)> = entries.collect();
             pairs.sort_unstable();
+            merge_equal(&mut pairs);
             pairs
-                .chunk_by(|a, b| a.0 == b.0)
-                .map(|same| (same[0].0, same.iter().map(|p| p.1).sum()))
-                .collect()
         }
     }
 
