@@ -68,6 +68,17 @@ impl Partition {
         }
     }
 
+    /// The rows of each group, ascending. `rows` is the number of rows.
+    pub fn members(&self, rows: usize) -> Vec<Vec<u32>> {
+        let mut members = vec![Vec::new(); self.groups()];
+        for row in 0..rows {
+            if let Some(group) = self.group(row) {
+                members[group.index()].push(row as u32);
+            }
+        }
+        members
+    }
+
     /// The groups, published with every cell of a quasi-identifier at one level: one level per
     /// quasi-identifier. Each span must be that of a cell at the level
     /// ([`Domain::level_span`](crate::Domain::level_span)).

@@ -7,7 +7,7 @@
 
 use hashbrown::HashMap;
 
-use crate::dataset::{EncodeError, Quasi};
+use crate::dataset::{Dataset, EncodeError, Quasi};
 use crate::domain::{Domain, Misfit, NumberLine};
 use crate::folded::{Folded, FoldedColumn, MISSING};
 use crate::index::{Code, NodeId};
@@ -152,6 +152,32 @@ impl Population {
             cells.iter().zip(places).all(|(cell, &place)| cell.covers(place))
         };
         rows.filter(covered).collect()
+    }
+
+    /// Returns those of `people` whose every value is covered by the cells of a group of these rows
+    /// of `data`, published with these spans.
+    pub fn covered_by(
+        &self,
+        data: &Dataset,
+        spans: &[Span],
+        rows: impl Iterator<Item = u32> + Clone,
+        people: impl Iterator<Item = u32>,
+    ) -> Vec<u32> {
+        let values = |(q, quasi): (usize, &Quasi)| {
+            let mut codes: Vec<Code> = Vec::new();
+            if quasi.domain.publishes_sets() {
+                codes.extend(rows.clone().map(|row| Code(data.quasi_codes(row as usize)[q])));
+                codes.sort_unstable();
+                codes.dedup();
+            }
+            codes
+        };
+        let values: Vec<Vec<Code>> = data.quasi().iter().enumerate().map(values).collect();
+        let cells = data.quasi().iter().zip(spans).zip(&values);
+        let cells: Vec<PublishedCell<'_>> = cells
+            .map(|((quasi, &span), values)| PublishedCell::new(&quasi.domain, span, values))
+            .collect();
+        self.covered(&cells, people)
     }
 
     /// The first leaf of the cell that covers a person's value if the whole column is published at

@@ -7,9 +7,7 @@
 
 use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::population::PublishedCell;
-use incrowd_core::{
-    Code, Dataset, Error, Extent, GroupId, GroupSummary, Partition, Region, Result,
-};
+use incrowd_core::{Dataset, Error, Extent, GroupId, GroupSummary, Partition, Region, Result};
 
 /// How suppressed records are published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,38 +144,27 @@ fn summaries(
     partition: &Partition,
     with_population: bool,
 ) -> (Vec<GroupSummary>, GroupSummary) {
-    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); partition.groups()];
-    for row in 0..data.rows() {
-        if let Some(group) = partition.group(row) {
-            rows[group.index()].push(row);
-        }
-    }
-    let mut groups: Vec<GroupSummary> =
-        rows.iter().map(|rows| data.summary(rows.iter().copied())).collect();
+    let rows = partition.members(data.rows());
+    let summary = |rows: &Vec<u32>| data.summary(rows.iter().map(|&row| row as usize));
+    let mut groups: Vec<GroupSummary> = rows.iter().map(summary).collect();
     let mut outside = GroupSummary::empty(data.sensitive().len());
     if let Some(population) = data.population().filter(|_| with_population) {
         let everybody = 0..population.rows() as u32;
         let mut reached = vec![false; population.rows()];
         for (group, rows) in rows.iter().enumerate() {
-            let values = |q: usize| {
-                let mut codes: Vec<Code> =
-                    rows.iter().map(|&row| Code(data.quasi_codes(row)[q])).collect();
-                codes.sort_unstable();
-                codes.dedup();
-                codes
-            };
-            let values: Vec<Vec<Code>> = (0..data.quasi().len()).map(values).collect();
             let spans = partition.spans(GroupId(group as u32));
-            let cell = |q: usize| match partition.levels() {
-                Some(levels) => PublishedCell::at_level(
-                    &data.quasi()[q].domain,
-                    spans[q].lo,
-                    levels[q] as usize,
-                ),
-                None => PublishedCell::new(&data.quasi()[q].domain, spans[q], &values[q]),
+            let covered = match partition.levels() {
+                Some(levels) => {
+                    let cells = data.quasi().iter().zip(spans).zip(levels);
+                    let cells: Vec<PublishedCell<'_>> = cells
+                        .map(|((quasi, span), &level)| {
+                            PublishedCell::at_level(&quasi.domain, span.lo, level as usize)
+                        })
+                        .collect();
+                    population.covered(&cells, everybody.clone())
+                }
+                None => population.covered_by(data, spans, rows.iter().copied(), everybody.clone()),
             };
-            let cells: Vec<PublishedCell<'_>> = (0..spans.len()).map(cell).collect();
-            let covered = population.covered(&cells, everybody.clone());
             groups[group].population = population.people(&covered);
             covered.iter().for_each(|&row| reached[row as usize] = true);
         }
@@ -190,7 +177,7 @@ fn summaries(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use incrowd_core::{ColumnSpec, Folded, HierarchySpec, SensitiveSpec, Span, Value};
+    use incrowd_core::{Code, ColumnSpec, Folded, HierarchySpec, SensitiveSpec, Span, Value};
 
     /// Rows 0 to 3 of the fold are suppressed, rows 4 to 7 have the label of the root, rows 8 to 11
     /// form a group of their own.

@@ -157,12 +157,12 @@ impl Auto {
             comparisons: 0,
         };
         let mondrian = self.mondrian.recode(data, models, suppressible, progress)?;
-        search.add("mondrian", improve::members(data, &mondrian));
+        search.add("mondrian", mondrian.members(data.rows()));
         let (rows, columns) = (data.rows() as u64, data.quasi().len() as u64);
         let movable = data.population().is_none() && rows > 0;
         if movable && columns > 1 && rows * columns * columns <= MAX_TRIAL_WORK {
             let found = Optimized::default().recode(data, models, suppressible, progress)?;
-            search.add("optimized-mondrian", improve::members(data, &found));
+            search.add("optimized-mondrian", found.members(data.rows()));
         }
         let factor = if check.needs_only_records() { 1 } else { CHECK_FACTOR };
         let climb = ascent::combinations(data, self.metric).saturating_mul(rows * factor);

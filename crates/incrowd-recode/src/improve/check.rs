@@ -1,8 +1,7 @@
 //! Checks whether the models admit a set of rows as a group.
 
 use incrowd_core::model::{BoundModel, Presence, Running};
-use incrowd_core::population::PublishedCell;
-use incrowd_core::{Code, Dataset, GroupSummary, Persons, Span};
+use incrowd_core::{Dataset, GroupSummary, Persons, Span};
 
 use super::group_state::GroupState;
 use super::shape::Shapes;
@@ -180,17 +179,8 @@ impl<'a> ModelCheck<'a> {
     fn people(&self, rows: &[u32]) -> u64 {
         let Some(population) = self.data.population() else { return 0 };
         let spans: Vec<Span> = self.shapes.spans(&self.shapes.of(rows.iter().copied()));
-        let values = |q: usize| {
-            let mut codes: Vec<Code> =
-                rows.iter().map(|&row| Code(self.data.quasi_codes(row as usize)[q])).collect();
-            codes.sort_unstable();
-            codes.dedup();
-            codes
-        };
-        let values: Vec<Vec<Code>> = (0..spans.len()).map(values).collect();
-        let cell =
-            |q: usize| PublishedCell::new(&self.data.quasi()[q].domain, spans[q], &values[q]);
-        let cells: Vec<PublishedCell<'_>> = (0..spans.len()).map(cell).collect();
-        population.people(&population.covered(&cells, 0..population.rows() as u32))
+        let everybody = 0..population.rows() as u32;
+        let rows = rows.iter().copied();
+        population.people(&population.covered_by(self.data, &spans, rows, everybody))
     }
 }

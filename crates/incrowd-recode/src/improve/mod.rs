@@ -102,17 +102,6 @@ pub(crate) fn cost(shapes: &Shapes<'_>, data: &Dataset, groups: &[Vec<u32>]) -> 
     costs.iter().map(|cost| cost.0).sum::<f64>() + f64::from(shapes.max_price) * suppressed as f64
 }
 
-/// Returns the rows of each group of a partition.
-pub(crate) fn members(data: &Dataset, partition: &Partition) -> Vec<Vec<u32>> {
-    let mut groups = vec![Vec::new(); partition.groups()];
-    for row in 0..data.rows() {
-        if let Some(group) = partition.group(row) {
-            groups[group.index()].push(row as u32);
-        }
-    }
-    groups
-}
-
 /// Creates a partition of these groups, in the order of their first rows.
 pub(crate) fn partition(
     data: &Dataset,

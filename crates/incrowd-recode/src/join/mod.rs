@@ -23,7 +23,7 @@ pub mod trim;
 
 pub use direct::direct;
 pub use outcome::{JoinGroup, JoinOutcome};
-pub use refinement::{conventional, refinement};
+pub use refinement::refinement;
 
 use std::fmt::Debug;
 

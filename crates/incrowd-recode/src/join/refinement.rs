@@ -8,7 +8,7 @@
 //! Differences from the paper: an external person in several boxes is assigned to the one with the
 //! least perimeter, the first of several.
 
-use incrowd_core::{Dataset, GroupId, Partition, Progress, Result};
+use incrowd_core::{Dataset, Progress, Result};
 use rayon::prelude::*;
 
 use super::boxes::Boxes;
@@ -26,17 +26,6 @@ pub(super) const CARD: Card = Card {
     limits: "It requires at least k records of microdata. The first round does not know the \
              external table, and the second cannot correct its cuts.",
 };
-
-/// Returns the rows of each group of the microdata.
-pub fn conventional(partition: &Partition, microdata: usize) -> Vec<Vec<u32>> {
-    let mut groups = vec![Vec::new(); partition.groups()];
-    for row in 0..microdata {
-        if let Some(GroupId(group)) = partition.group(row) {
-            groups[group as usize].push(row as u32);
-        }
-    }
-    groups
-}
 
 /// Divides the groups of the microdata. Rows of `data` from `microdata` on are external. Those in
 /// no box are left out.

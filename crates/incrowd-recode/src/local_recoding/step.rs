@@ -2,8 +2,8 @@
 //! records that descend, and those that stay to complete the group of the others.
 
 use incrowd_core::domain::Domain;
+use incrowd_core::group::merge_equal;
 use incrowd_core::model::BoundModel;
-use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, Dataset, GroupSummary, NodeId, Span};
 
 /// The position of a group in a quasi-identifier.
@@ -132,26 +132,10 @@ impl<'a> Stepper<'a> {
         let Some(population) = self.data.population().filter(|_| !rows.is_empty()) else {
             return Vec::new();
         };
-        let values = |q: usize| {
-            let mut codes: Vec<Code> = Vec::new();
-            if self.data.quasi()[q].domain.publishes_sets() {
-                codes.extend(rows.iter().map(|row| Code(self.data.quasi_codes(row.0 as usize)[q])));
-                codes.sort_unstable();
-                codes.dedup();
-            }
-            codes
-        };
-        let values: Vec<Vec<Code>> = (0..group.at.len()).map(values).collect();
-        let cell = |q: usize| {
-            let domain = &self.data.quasi()[q].domain;
-            PublishedCell::new(
-                domain,
-                span(if q == quasi { at } else { group.at[q] }, domain),
-                &values[q],
-            )
-        };
-        let cells: Vec<PublishedCell<'_>> = (0..group.at.len()).map(cell).collect();
-        population.covered(&cells, group.people.iter().copied())
+        let mut spans = group.spans(self.data);
+        spans[quasi] = span(at, &self.data.quasi()[quasi].domain);
+        let rows = rows.iter().map(|row| row.0);
+        population.covered_by(self.data, &spans, rows, group.people.iter().copied())
     }
 
     /// Returns the number of people that the cells of a child cover.
@@ -360,11 +344,7 @@ impl Child {
         let mut rows: Vec<(u32, u64)> =
             self.classes.iter().flat_map(|(_, rows)| rows.iter().copied()).collect();
         rows.sort_unstable();
-        rows.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            kept.1 += if same { next.1 } else { 0 };
-            same
-        });
+        merge_equal(&mut rows);
         rows
     }
 

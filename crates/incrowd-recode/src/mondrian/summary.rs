@@ -1,6 +1,5 @@
 //! Summaries of rows that might become a part.
 
-use incrowd_core::population::PublishedCell;
 use incrowd_core::{Code, GroupSummary, Histogram, Span};
 
 use super::part::{Part, Splitter};
@@ -42,24 +41,13 @@ impl Splitter<'_> {
         let Some(population) = self.population else { return Vec::new() };
         let mut bounds = self.empty_part();
         rows.clone().for_each(|row| self.include(&mut bounds, row));
-        let values = |dim: usize| {
-            let mut codes: Vec<Code> = Vec::new();
-            if self.data.quasi()[dim].domain.publishes_sets() {
-                codes.extend(rows.clone().map(|row| Code(row[dim].code())));
-                codes.sort_unstable();
-                codes.dedup();
-            }
-            codes
+        let span = |dim: usize| {
+            let (lo, hi) = bounds.span(dim);
+            Span { lo: Code(lo), hi: Code(hi) }
         };
-        let values: Vec<Vec<Code>> = (0..self.layout.width).map(values).collect();
-        let cells: Vec<PublishedCell<'_>> = (0..self.layout.width)
-            .map(|dim| {
-                let (lo, hi) = bounds.span(dim);
-                let span = Span { lo: Code(lo), hi: Code(hi) };
-                PublishedCell::new(&self.data.quasi()[dim].domain, span, &values[dim])
-            })
-            .collect();
-        population.covered(&cells, people.iter().copied())
+        let spans: Vec<Span> = (0..self.layout.width).map(span).collect();
+        let rows = rows.map(|row| self.layout.id(row));
+        population.covered_by(self.data, &spans, rows, people.iter().copied())
     }
 
     /// Adds the number of people that the cells of these rows cover to a summary, if a model needs

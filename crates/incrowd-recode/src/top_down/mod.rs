@@ -21,7 +21,6 @@ pub use column_costs::ColumnCosts;
 pub(crate) use column_costs::less;
 
 use incrowd_core::model::BoundModel;
-use incrowd_core::population::PublishedCell;
 use incrowd_core::{
     Code, Dataset, Error, GroupSummary, Param, Params, Partition, Population, Progress, Result,
     RowId, Span,
@@ -124,6 +123,10 @@ fn rows_of(points: &Points, group: &OpenGroup) -> Vec<u32> {
     group.points.iter().flat_map(|&point| points.rows(point)).copied().collect()
 }
 
+fn spans_of(group: &OpenGroup) -> Vec<Span> {
+    group.spans.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }).collect()
+}
+
 /// Returns the rows of the population that the cells of a group cover.
 fn covered(
     data: &Dataset,
@@ -131,21 +134,8 @@ fn covered(
     points: &Points,
     group: &OpenGroup,
 ) -> Vec<u32> {
-    let values = |q: usize| {
-        let mut codes: Vec<Code> =
-            group.points.iter().map(|&point| Code(points.codes(point)[q])).collect();
-        codes.sort_unstable();
-        codes.dedup();
-        codes
-    };
-    let values: Vec<Vec<Code>> = (0..group.spans.len()).map(values).collect();
-    let spans = group.spans.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) });
-    let cells: Vec<PublishedCell<'_>> = spans
-        .zip(data.quasi())
-        .zip(&values)
-        .map(|((span, quasi), values)| PublishedCell::new(&quasi.domain, span, values))
-        .collect();
-    population.covered(&cells, 0..population.rows() as u32)
+    let rows = group.points.iter().map(|&point| points.rows(point)[0]);
+    population.covered_by(data, &spans_of(group), rows, 0..population.rows() as u32)
 }
 
 impl Algorithm for TopDown {
@@ -200,9 +190,7 @@ impl Algorithm for TopDown {
         }
         let mut partition = Partition::new(data.quasi().len(), data.rows());
         for group in &groups {
-            let spans: Vec<Span> =
-                group.spans.iter().map(|&(lo, hi)| Span { lo: Code(lo), hi: Code(hi) }).collect();
-            partition.add(&spans, rows_of(&points, group).into_iter().map(RowId))?;
+            partition.add(&spans_of(group), rows_of(&points, group).into_iter().map(RowId))?;
         }
         Ok(Recoding::new(partition))
     }

@@ -4,9 +4,7 @@ use incrowd_core::model::{BoundModel, Promise};
 use incrowd_core::{ColumnSpec, Dataset, Folded, Kind, Silent, Value};
 use incrowd_recode::Algorithm;
 use incrowd_recode::join::boxes::Boxes;
-use incrowd_recode::join::{
-    JoinAlgorithm, JoinOutcome, JoinRules, conventional, direct, refinement,
-};
+use incrowd_recode::join::{JoinAlgorithm, JoinOutcome, JoinRules, direct, refinement};
 
 /// Points, the first `microdata` of which are microdata. Each is one row, even if they are equal.
 pub(crate) struct Points {
@@ -61,7 +59,7 @@ pub(crate) fn bound(promise: &Promise, data: &Dataset) -> Vec<Box<dyn BoundModel
 pub(crate) fn alone(algorithm: &dyn Algorithm, points: &Points, k: u64) -> Vec<Vec<u32>> {
     let own = points.own();
     let partition = algorithm.recode(&own, &bound(&k_anonymity(k), &own), 0, &Silent).unwrap();
-    let mut groups = conventional(&partition, own.rows());
+    let mut groups = partition.members(own.rows());
     groups.sort();
     groups
 }
@@ -79,7 +77,7 @@ pub(crate) fn run_refinement<A: Algorithm + JoinAlgorithm>(
     let own = points.own();
     let models = bound(&k_anonymity(k), &own);
     let partition = algorithm.recode(&own, &models, 0, &Silent).unwrap();
-    let groups = conventional(&partition, own.rows());
+    let groups = partition.members(own.rows());
     let spans: Vec<_> = (0..partition.groups() as u32)
         .map(|g| partition.spans(incrowd_core::GroupId(g)).to_vec())
         .collect();

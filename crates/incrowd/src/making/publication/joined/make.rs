@@ -6,9 +6,7 @@ use incrowd_core::{
 };
 use incrowd_recode::join::boxes::Boxes;
 use incrowd_recode::join::trim::trim;
-use incrowd_recode::join::{
-    JoinAlgorithm, JoinOutcome, JoinRules, conventional, direct, refinement,
-};
+use incrowd_recode::join::{JoinAlgorithm, JoinOutcome, JoinRules, direct, refinement};
 
 use super::join::{Encoded, JoinedTable};
 use super::report::JoinReport;
@@ -142,7 +140,7 @@ fn grouped(
         .help("use method = \"direct\" without sensitive columns, or a smaller k"));
     }
     let partition = job.method.algorithm.recode(own, models, 0, progress)?;
-    let groups = conventional(&partition, own.rows());
+    let groups = partition.members(own.rows());
     let spans = (0..partition.groups() as u32).map(|group| partition.spans(GroupId(group)));
     let boxes = Boxes::new(own, spans);
     let strangers =
