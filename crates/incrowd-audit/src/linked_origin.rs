@@ -69,8 +69,7 @@ pub fn unmatched(original: &Folded, first: &Folded, second: &Folded, missing: &s
     let mut unmatched = Unmatched::default();
     let mut groups: BTreeMap<&str, LinkedGroup> = BTreeMap::new();
     for row in 0..first.rows() {
-        let cells = first.row(row);
-        let text = |column: usize| first.columns[column].texts[cells[column] as usize].as_str();
+        let text = |column: usize| first.text(row, column);
         let own: Option<Vec<u32>> =
             (0..quasi).map(|column| codes[column].get(text(column)).copied()).collect();
         let combination = own.and_then(|own| combinations.get(own.as_slice()).copied());
@@ -84,10 +83,8 @@ pub fn unmatched(original: &Folded, first: &Folded, second: &Folded, missing: &s
         group.records.extend(std::iter::repeat_n(combination, records as usize));
     }
     for row in 0..second.rows() {
-        let text =
-            |column: usize| second.columns[column].texts[second.row(row)[column] as usize].as_str();
-        let value = codes[quasi].get(text(1)).copied();
-        let group = groups.entry(text(0)).or_default();
+        let value = codes[quasi].get(second.text(row, 1)).copied();
+        let group = groups.entry(second.text(row, 0)).or_default();
         group.values.extend(std::iter::repeat_n(value, second.weights[row] as usize));
     }
     let fits = |combination: Option<usize>, value: Option<u32>| {

@@ -87,6 +87,11 @@ impl Folded {
         &self.codes[row * width..(row + 1) * width]
     }
 
+    /// The text of a cell; empty if it is missing.
+    pub fn text(&self, row: usize, column: usize) -> &str {
+        &self.columns[column].texts[self.row(row)[column] as usize]
+    }
+
     /// The number of records.
     pub fn records(&self) -> u64 {
         self.weights.iter().sum::<u64>() + self.packed.as_ref().map_or(0, PackedRows::records)

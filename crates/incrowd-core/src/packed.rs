@@ -79,15 +79,6 @@ impl Layout {
         };
         self.bits.iter().map(place).collect()
     }
-
-    /// Converts packed rows to another layout, in place.
-    pub fn repack(&self, keys: &mut [u64], to: &Layout) {
-        let mut row = vec![0; self.width()];
-        for key in keys {
-            self.unpack(*key, &mut row);
-            *key = to.pack(&row);
-        }
-    }
 }
 
 /// Bit-packed rows. Rows may repeat.

@@ -184,15 +184,12 @@ impl JoinedRelease<'_> {
         let (sensitive, column) = (self.sensitive?, boxes.columns.len().checked_sub(1)?);
         let groups = Classes::new(boxes, &(0..boxes.columns.len()).collect::<Vec<_>>());
         let labels = Classes::new(boxes, &[column]);
-        let text = |row: u32| {
-            boxes.columns[column].texts[boxes.row(row as usize)[column] as usize].as_str()
-        };
+        let text = |row: u32| boxes.text(row as usize, column);
         let number: BTreeMap<&str, usize> =
             labels.first.iter().enumerate().map(|(number, &row)| (text(row), number)).collect();
         let mut values = vec![0; labels.len()];
         for row in 0..sensitive.rows() {
-            let label = sensitive.columns[0].texts[sensitive.row(row)[0] as usize].as_str();
-            if let Some(&number) = number.get(label) {
+            if let Some(&number) = number.get(sensitive.text(row, 0)) {
                 values[number] += sensitive.weights[row];
             }
         }

@@ -99,16 +99,12 @@ fn is_loose(
         parse_number(text).map(|n| n.as_f64()).or_else(|| parse_date(text).map(f64::from))
     };
     (0..tables.quasi).any(|column| {
-        let text =
-            &tables.boxes.columns[column].texts[tables.boxes.row(row as usize)[column] as usize];
+        let text = tables.boxes.text(row as usize, column);
         let ends = || text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ");
         let Some((Some(lo), Some(hi))) = ends().map(|(lo, hi)| (number(lo), number(hi))) else {
             return false;
         };
-        let value = |&vector: &u32| {
-            let code = people.row(first[vector as usize] as usize)[column];
-            number(&people.columns[column].texts[code as usize])
-        };
+        let value = |&vector: &u32| number(people.text(first[vector as usize] as usize, column));
         let least = vectors.iter().filter_map(value).fold(f64::INFINITY, f64::min);
         let most = vectors.iter().filter_map(value).fold(f64::NEG_INFINITY, f64::max);
         least > lo || most < hi

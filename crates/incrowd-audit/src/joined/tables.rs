@@ -31,13 +31,11 @@ impl JoinTables<'_> {
         let mut groups: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         let Some(sensitive) = self.sensitive else { return groups };
         for row in 0..self.boxes.rows() {
-            let label =
-                &self.boxes.columns[self.quasi].texts[self.boxes.row(row)[self.quasi] as usize];
-            groups.entry(label).or_default().0 += self.boxes.weights[row];
+            groups.entry(self.boxes.text(row, self.quasi)).or_default().0 +=
+                self.boxes.weights[row];
         }
         for row in 0..sensitive.rows() {
-            let label = &sensitive.columns[0].texts[sensitive.row(row)[0] as usize];
-            groups.entry(label).or_default().1 += sensitive.weights[row];
+            groups.entry(sensitive.text(row, 0)).or_default().1 += sensitive.weights[row];
         }
         groups
     }

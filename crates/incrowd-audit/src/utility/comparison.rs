@@ -140,12 +140,10 @@ impl Comparison {
         };
         let mut sizes: HashMap<&str, (u64, u64)> = HashMap::new();
         for row in 0..boxes.rows() {
-            let text = boxes.columns[label].texts[boxes.row(row)[label] as usize].as_str();
-            sizes.entry(text).or_default().0 += boxes.weights[row];
+            sizes.entry(boxes.text(row, label)).or_default().0 += boxes.weights[row];
         }
         for row in 0..sensitive.rows() {
-            let text = sensitive.columns[0].texts[sensitive.row(row)[0] as usize].as_str();
-            sizes.entry(text).or_default().1 += sensitive.weights[row];
+            sizes.entry(sensitive.text(row, 0)).or_default().1 += sensitive.weights[row];
         }
         let mut comparison = Comparison::new(original, boxes, missing, None)?;
         let quasi: Vec<usize> =
@@ -163,8 +161,7 @@ impl Comparison {
                 .zip(&cells)
                 .map(|(&column, map)| map[codes[column] as usize])
                 .collect();
-            let text = boxes.columns[label].texts[codes[label] as usize].as_str();
-            let (rows, values) = sizes[text];
+            let (rows, values) = sizes[boxes.text(row, label)];
             shares.entry(key).or_default().push((boxes.weights[row], values, rows));
         }
         for group in &mut comparison.groups {

@@ -17,7 +17,7 @@ pub(super) fn joined(first: &Folded, second: &Folded) -> Result<(Folded, u64)> {
     let mut groups: HashMap<&str, Vec<(u32, u64)>> = HashMap::new();
     let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
     for row in 0..second.rows() {
-        let group = second.columns[0].texts[second.row(row)[0] as usize].as_str();
+        let group = second.text(row, 0);
         groups.entry(group).or_default().push((second.row(row)[1], second.weights[row]));
         *sizes.entry(group).or_default() += second.weights[row];
     }
@@ -39,7 +39,7 @@ pub(super) fn joined(first: &Folded, second: &Folded) -> Result<(Folded, u64)> {
     let (missing, decimal) = (vec![0; columns.len()], second.decimal);
     let mut joined = Folded { missing, columns, decimal, ..Folded::default() };
     for row in 0..first.rows() {
-        let group = first.columns[quasi].texts[first.row(row)[quasi] as usize].as_str();
+        let group = first.text(row, quasi);
         let size = sizes.get(group).copied().unwrap_or(1);
         for &(value, count) in groups.get(group).into_iter().flatten() {
             joined.codes.extend_from_slice(&first.row(row)[..quasi]);

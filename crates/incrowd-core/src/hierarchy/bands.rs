@@ -12,11 +12,6 @@ struct Band<'a> {
     text: &'a str,
 }
 
-/// Whether a text is an interval of numbers.
-pub fn is_band(text: &str) -> bool {
-    interval(text).is_some()
-}
-
 /// The bands in order; `None` if a text is not an interval, or if two of them overlap.
 fn bands<'a>(values: &[&'a str]) -> Option<Vec<Band<'a>>> {
     let band = |text: &&'a str| interval(text).map(|(lo, hi, _)| Band { lo, hi, text });
