@@ -22,16 +22,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
         )
     })?
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn circumstances_can_be_linked() {
-        for name in ["admission_type_id", "time_in_hospital", "medical_specialty", "payer_code"] {
-            assert_eq!(judged(name, &["1", "2", "1", "2"]), (RoleName::Quasi, true), "{name}");
-        }
-    }
-}

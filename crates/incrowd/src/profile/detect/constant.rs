@@ -10,16 +10,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
         _ => None,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn one_value_for_all_is_dropped() {
-        assert_eq!(judged("examide", &["No", "No", "No"]), (RoleName::Drop, true));
-        assert_eq!(judged("age", &["", ""]), (RoleName::Drop, true));
-        assert_ne!(judged("age", &["3", ""]).0, RoleName::Drop);
-    }
-}

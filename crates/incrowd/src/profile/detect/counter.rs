@@ -28,18 +28,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
         })
         .flatten()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn counters_are_dense() {
-        let numbers: Vec<String> = (100..160).map(|i| i.to_string()).collect();
-        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
-        assert_eq!(judged("x", &numbers), (RoleName::Identifier, true));
-        assert_eq!(judged("person", &["1", "2", "3", "1", "2", "3"]), (RoleName::Drop, false));
-        assert_eq!(judged("x", &["1", "2", "3", "1", "2", "3"]), (RoleName::Quasi, false));
-    }
-}

@@ -30,23 +30,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     }
     year.then(|| Finding::unsure(RoleName::Quasi, "its values look like years"))?
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use super::*;
-
-    #[test]
-    fn dates_come_in_several_orders() {
-        for cells in [
-            ["2021-03-05", "2021-03-06"],
-            ["12.09.1972", "1.2.2003"],
-            ["09/12/1972", "12/31/1999"],
-            ["2023-03-04T10:00:00Z", "2023-03-04T11:00:00Z"],
-            ["05.04.2023 23:18", "06.04.2023 23:18"],
-        ] {
-            assert_eq!(judged("x", &cells), (RoleName::Quasi, true), "{cells:?}");
-        }
-        assert_eq!(judged("x", &["1960", "1970", "1960"]), (RoleName::Quasi, false));
-    }
-}

@@ -33,36 +33,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
     let [_, about] = part.or_else(word)?;
     Finding::sure(RoleName::Quasi, format!("is about {about}, which others can know or look up"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn what_others_know_can_be_linked() {
-        let cells = ["1", "2", "1", "2"];
-        for name in [
-            "age",
-            "AGEP",
-            "iage",
-            "isex",
-            "marital-status",
-            "hispanic_origin",
-            "RAC1P",
-            "workclass",
-            "irace",
-            "wrkstat",
-            "work_status",
-            "empstat",
-            "educ",
-            "highest_qualification",
-            "childs",
-            "n_children",
-            "sibs",
-        ] {
-            assert_eq!(judged(name, &cells), (RoleName::Quasi, true), "{name}");
-        }
-        assert_eq!(judged("mileage", &cells), (RoleName::Quasi, false));
-    }
-}

@@ -11,14 +11,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
         )
     })?
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn clusters_are_not_published() {
-        assert_eq!(judged("PSU", &["1", "2", "1", "2"]), (RoleName::Drop, false));
-    }
-}

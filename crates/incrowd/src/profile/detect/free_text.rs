@@ -30,20 +30,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
         })
         .flatten()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn sentences_are_dropped_and_answers_are_not() {
-        let notes: Vec<String> =
-            (0..30).map(|i| format!("the patient came back after {i} days")).collect();
-        let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
-        assert_eq!(judged("x", &notes), (RoleName::Drop, true));
-        let answers =
-            ["not in the labour force at all", "is working for pay or profit now"].repeat(20);
-        assert_ne!(judged("x", &answers).0, RoleName::Drop);
-    }
-}

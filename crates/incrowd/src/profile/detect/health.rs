@@ -25,29 +25,3 @@ fn is_diagnosis(word: &str) -> bool {
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
     stem.len() < word.len() && ["diag", "dx", "icd"].contains(&stem)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn health_is_sensitive_unless_it_singles_out() {
-        let cells = ["flu", "cold", "flu", "cold"];
-        for name in [
-            "disease",
-            "diag_1",
-            "hosp_stay",
-            "DPHY",
-            "iinjury",
-            "diabetesMed",
-            "A1Cresult",
-            "religion",
-        ] {
-            assert_eq!(judged(name, &cells), (RoleName::Sensitive, true), "{name}");
-        }
-        let levels: Vec<String> = (0..40).map(|i| format!("{}.5", i * 3)).collect();
-        let levels: Vec<&str> = levels.iter().map(String::as_str).collect();
-        assert_eq!(judged("cholesterol", &levels), (RoleName::Quasi, false));
-    }
-}

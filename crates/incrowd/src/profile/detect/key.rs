@@ -43,21 +43,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
         })
         .flatten()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn keys_have_many_values_and_codes_few() {
-        let numbers: Vec<String> = (0..60u32).map(|i| (i * 7919 % 100_003).to_string()).collect();
-        let numbers: Vec<&str> = numbers.iter().map(String::as_str).collect();
-        assert_eq!(judged("patient_nbr", &numbers), (RoleName::Identifier, true));
-        let types = ["1", "2", "3", "1", "2", "3", "1", "2"];
-        assert_ne!(judged("admission_type_id", &types).0, RoleName::Identifier);
-        let codes: Vec<String> = (0..60u32).map(|i| format!("K{}", i * 7919 % 100_003)).collect();
-        let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
-        assert_eq!(judged("x", &codes), (RoleName::Identifier, false));
-    }
-}

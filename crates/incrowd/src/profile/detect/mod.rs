@@ -163,8 +163,74 @@ pub(super) mod tests {
         }
     }
 
+    /// Columns by their names and cells, separated by `|`, with their roles and whether these are
+    /// sure.
     #[test]
-    fn unknown_columns_are_protected() {
-        assert_eq!(judged("zq", &["1", "2", "1", "2", "3", "3"]), (RoleName::Quasi, false));
+    fn names_and_cells_decide_about_roles() {
+        use RoleName::{Drop, Identifier, Quasi, Sensitive};
+        fn joined<T: ToString>(cells: impl Iterator<Item = T>) -> String {
+            cells.map(|cell| cell.to_string()).collect::<Vec<_>>().join("|")
+        }
+        let times = |step: u32| joined((1..80).map(|i| i * step));
+        let notes = joined((0..30).map(|i| format!("the patient came back after {i} days")));
+        let answers =
+            ["not in the labour force at all", "is working for pay or profit now"].repeat(20);
+        for (names, cells, role, sure) in [
+            // Addresses, counters and keys with many values identify.
+            ("street_address", "1 High St|2 High St|1 Low Rd", Identifier, true),
+            ("x", &*joined(100..160), Identifier, true),
+            ("person", "1|2|3|1|2|3", Drop, false),
+            ("x", "1|2|3|1|2|3", Quasi, false),
+            ("patient_nbr", &*joined((0..60).map(|i| i * 7919 % 100_003)), Identifier, true),
+            ("admission_type_id", "1|2|3|1|2|3|1|2", Quasi, true),
+            ("x", &*joined((0..60).map(|i| format!("K{}", i * 7919 % 100_003))), Identifier, false),
+            // Columns with one value, sentences, survey weights and clusters are not published.
+            ("examide", "No|No|No", Drop, true),
+            ("age", "|", Drop, true),
+            ("age", "3|", Quasi, true),
+            ("x", &*notes, Drop, true),
+            ("x", &*answers.join("|"), Quasi, false),
+            ("fnlwgt|weight", &*times(977), Drop, true),
+            ("PWGTP|wtssall", &*times(2), Drop, true),
+            ("weight", &*joined((0..80).map(|i| 50 + i % 40)), Quasi, true),
+            ("PSU", "1|2|1|2", Drop, false),
+            // Dates in several orders, circumstances, demographics and places can be linked.
+            ("x", "2021-03-05|2021-03-06", Quasi, true),
+            ("x", "12.09.1972|1.2.2003", Quasi, true),
+            ("x", "09/12/1972|12/31/1999", Quasi, true),
+            ("x", "2023-03-04T10:00:00Z|2023-03-04T11:00:00Z", Quasi, true),
+            ("x", "05.04.2023 23:18|06.04.2023 23:18", Quasi, true),
+            ("x", "1960|1970|1960", Quasi, false),
+            ("time_in_hospital|medical_specialty|payer_code", "1|2|1|2", Quasi, true),
+            ("age|AGEP|iage|isex|marital-status|hispanic_origin", "1|2|1|2", Quasi, true),
+            ("RAC1P|irace|workclass|wrkstat|work_status|empstat", "1|2|1|2", Quasi, true),
+            ("educ|highest_qualification|childs|n_children|sibs", "1|2|1|2", Quasi, true),
+            ("mileage", "1|2|1|2", Quasi, false),
+            ("zip|ZIPCODE|native-country|TRACT|PUMA", "1|2|1|2", Quasi, true),
+            ("economic_region|istatenum", "1|2|1|2", Quasi, true),
+            ("q17", "Male|Female|Male", Quasi, true),
+            ("q18", "Ohio|Texas|Utah|Ohio", Quasi, true),
+            ("q19", "yes|no|yes|no", Quasi, false),
+            // Health and money are sensitive unless they single out.
+            ("disease|diag_1|hosp_stay|DPHY|iinjury", "flu|cold|flu|cold", Sensitive, true),
+            ("diabetesMed|A1Cresult|religion", "flu|cold|flu|cold", Sensitive, true),
+            ("cholesterol", &*joined((0..40).map(|i| format!("{}.5", i * 3))), Quasi, false),
+            ("metformin|rosiglitazone|atorvastatin", "No|Up|No|Up", Sensitive, true),
+            ("glyburide-metformin|insulin|acarbose", "No|Up|No|Up", Sensitive, true),
+            ("reason", "No|Up|No|Up", Quasi, false),
+            ("income|salary-class|capital-gain|wages", "1000|2000|1000|2000", Sensitive, true),
+            ("PINCP_DECILE|WAGP|dividends_2021", "1000|2000|1000|2000", Sensitive, true),
+            ("Dividendenertrag|realrinc|Gehalt", "1000|2000|1000|2000", Sensitive, true),
+            ("net_wage", "1000|2000|1000|2000", Sensitive, true),
+            ("FICA", "1000|2001|3007|4003", Quasi, false),
+            ("magic", "1000|2000|1000|2000", Quasi, false),
+            // Unknown columns are protected.
+            ("zq", "1|2|1|2|3|3", Quasi, false),
+        ] {
+            let split: Vec<&str> = cells.split('|').collect();
+            for name in names.split('|') {
+                assert_eq!(judged(name, &split), (role, sure), "{name}: {cells}");
+            }
+        }
     }
 }

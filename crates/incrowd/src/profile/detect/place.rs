@@ -30,18 +30,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
         Finding::sure(RoleName::Quasi, "is about a place, which others know of a person")
     })?
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn places_can_be_linked() {
-        for name in
-            ["zip", "ZIPCODE", "native-country", "TRACT", "PUMA", "economic_region", "istatenum"]
-        {
-            assert_eq!(judged(name, &["1", "2", "1", "2"]), (RoleName::Quasi, true), "{name}");
-        }
-    }
-}

@@ -23,16 +23,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
         format!("its values are words for {what}, which others know of a person"),
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn values_decide_where_names_do_not() {
-        assert_eq!(judged("q17", &["Male", "Female", "Male"]), (RoleName::Quasi, true));
-        assert_eq!(judged("q18", &["Ohio", "Texas", "Utah", "Ohio"]), (RoleName::Quasi, true));
-        assert_eq!(judged("q19", &["yes", "no", "yes", "no"]), (RoleName::Quasi, false));
-    }
-}

@@ -33,23 +33,3 @@ pub(super) fn detect(column: &ColumnFacts<'_>) -> Option<Finding> {
         )
     })?
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::judged;
-    use crate::job::RoleName;
-
-    #[test]
-    fn survey_weights_and_body_weights_are_distinguished() {
-        let many = |step: u32| (1..80u32).map(|i| (i * step).to_string()).collect::<Vec<_>>();
-        let of = |name: &str, cells: &[String]| {
-            judged(name, &cells.iter().map(String::as_str).collect::<Vec<_>>())
-        };
-        assert_eq!(of("fnlwgt", &many(977)), (RoleName::Drop, true));
-        assert_eq!(of("weight", &many(977)), (RoleName::Drop, true));
-        assert_eq!(of("PWGTP", &many(2)), (RoleName::Drop, true));
-        assert_eq!(of("wtssall", &many(2)), (RoleName::Drop, true));
-        let bodies: Vec<String> = (0..80u32).map(|i| (50 + i % 40).to_string()).collect();
-        assert_eq!(of("weight", &bodies).0, RoleName::Quasi);
-    }
-}
