@@ -12,9 +12,9 @@ use incrowd::engine::{
 };
 use incrowd::job::keys::Command;
 use incrowd::{Batches, Error, Source};
-use pyo3::BoundObject;
+use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict};
+use pyo3::types::{PyCapsule, PyDict};
 
 use crate::arguments::Arguments;
 use crate::errors;
@@ -95,21 +95,40 @@ fn converted(py: Python<'_>, raised: &PyErr) -> Error {
 fn call<T>(
     object: &Py<PyAny>,
     method: &str,
-    arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>>,
+    arguments: impl for<'py> PyCallArgs<'py>,
     answer: impl FnOnce(Bound<'_, PyAny>) -> PyResult<T>,
 ) -> incrowd::Result<T> {
     Python::attach(|py| {
-        let called = || {
-            let arguments = pyo3::types::PyTuple::new(py, arguments(py)?)?;
-            answer(object.bind(py).call_method1(method, arguments)?)
-        };
-        called().map_err(|raised: PyErr| converted(py, &raised))
+        let answered = object.bind(py).call_method1(method, arguments).and_then(answer);
+        answered.map_err(|raised| converted(py, &raised))
     })
 }
 
-fn any<'py, T: IntoPyObject<'py>>(py: Python<'py>, value: T) -> PyResult<Bound<'py, PyAny>> {
-    let made = value.into_pyobject(py).map_err(Into::<PyErr>::into)?;
-    Ok(made.into_any().into_bound())
+/// Calls a method that returns rows.
+fn call_rows(
+    object: &Py<PyAny>,
+    method: &str,
+    arguments: impl for<'py> PyCallArgs<'py>,
+) -> incrowd::Result<Rows> {
+    call(object, method, arguments, |answer| rows(&answer))
+}
+
+/// Calls a method that returns a value.
+fn call_value<T: for<'a, 'py> FromPyObject<'a, 'py>>(
+    object: &Py<PyAny>,
+    method: &str,
+    arguments: impl for<'py> PyCallArgs<'py>,
+) -> incrowd::Result<T> {
+    call(object, method, arguments, |answer| answer.extract().map_err(Into::into))
+}
+
+/// Calls a method that returns nothing.
+fn call_only(
+    object: &Py<PyAny>,
+    method: &str,
+    arguments: impl for<'py> PyCallArgs<'py>,
+) -> incrowd::Result<()> {
+    call(object, method, arguments, |_| Ok(()))
 }
 
 /// A Spark DataFrame.
@@ -143,22 +162,6 @@ impl SparkTable {
         })
     }
 
-    /// Counts rows with a column of persons or weights, or with the stored ones.
-    fn count_beside(
-        &self,
-        method: &str,
-        columns: &[String],
-        name: Option<&str>,
-        missing: &[String],
-    ) -> incrowd::Result<Rows> {
-        call(
-            &self.object,
-            method,
-            |py| Ok(vec![any(py, columns.to_vec())?, any(py, name)?, any(py, missing.to_vec())?]),
-            |answer| rows(&answer),
-        )
-    }
-
     /// Wraps a Spark table as input.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Batches> {
         Ok(Batches::remote(Arc::new(SparkTable::new(object)?)))
@@ -175,21 +178,11 @@ impl Remote for SparkTable {
     }
 
     fn count(&self, columns: &[String]) -> incrowd::Result<Rows> {
-        call(
-            &self.object,
-            "count",
-            |py| Ok(vec![any(py, columns.to_vec())?]),
-            |answer| rows(&answer),
-        )
+        call_rows(&self.object, "count", (columns,))
     }
 
     fn alone(&self, sets: &[Vec<String>]) -> incrowd::Result<Vec<u64>> {
-        call(
-            &self.object,
-            "unique_records",
-            |py| Ok(vec![any(py, sets.to_vec())?]),
-            |answer| answer.extract(),
-        )
+        call_value(&self.object, "unique_records", (sets,))
     }
 
     fn knows_persons(&self) -> bool {
@@ -202,7 +195,8 @@ impl Remote for SparkTable {
         person: Option<PersonColumn<'_>>,
     ) -> incrowd::Result<Rows> {
         let (name, missing) = person.map(|own| (own.name, own.missing)).unzip();
-        self.count_beside("count_persons", columns, name, missing.unwrap_or_default())
+        let missing = missing.unwrap_or_default();
+        call_rows(&self.object, "count_persons", (columns, name, missing))
     }
 
     fn knows_weights(&self) -> bool {
@@ -215,29 +209,19 @@ impl Remote for SparkTable {
         weight: Option<&str>,
         missing: &[String],
     ) -> incrowd::Result<Rows> {
-        self.count_beside("count_weights", columns, weight, missing)
+        call_rows(&self.object, "count_weights", (columns, weight, missing))
     }
 
     fn alone_persons(&self, sets: &[Vec<String>]) -> incrowd::Result<(Vec<u64>, u64)> {
-        call(
-            &self.object,
-            "unique_persons",
-            |py| Ok(vec![any(py, sets.to_vec())?]),
-            |answer| answer.extract(),
-        )
+        call_value(&self.object, "unique_persons", (sets,))
     }
 
     fn repeating(&self, columns: &[String], missing: &[String]) -> incrowd::Result<Vec<String>> {
-        call(
-            &self.object,
-            "repeating",
-            |py| Ok(vec![any(py, columns.to_vec())?, any(py, missing.to_vec())?]),
-            |answer| answer.extract(),
-        )
+        call_value(&self.object, "repeating", (columns, missing))
     }
 
     fn digest(&self) -> incrowd::Result<String> {
-        call(&self.object, "digest", |_| Ok(Vec::new()), |answer| answer.extract())
+        call_value(&self.object, "digest", ())
     }
 }
 
@@ -254,58 +238,32 @@ impl RemoteStore for SparkStore {
                 .help("choose an algorithm that publishes one table")
                 .at("algorithm.name"));
         }
-        let replace = places.replace;
-        call(&self.object, "begin", |py| Ok(vec![any(py, replace)?]), |_| Ok(()))
+        call_only(&self.object, "begin", (places.replace,))
     }
 
     fn count_and_keep(&mut self, columns: &[String], asked: Asked<'_>) -> incrowd::Result<Rows> {
-        fn arguments<'py>(
-            py: Python<'py>,
-            columns: &[String],
-            asked: Asked<'_>,
-        ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-            let (person, weight, missing) = match asked {
-                Asked::Nothing => (None, None, &[][..]),
-                Asked::Persons(PersonColumn { name, missing }) => (Some(name), None, missing),
-                Asked::Weights(name, missing) => (None, Some(name), missing),
-            };
-            Ok(vec![
-                any(py, columns.to_vec())?,
-                any(py, person)?,
-                any(py, weight)?,
-                any(py, missing.to_vec())?,
-            ])
-        }
-        call(
-            &self.object,
-            "count_and_keep",
-            |py| arguments(py, columns, asked),
-            |answer| rows(&answer),
-        )
+        let (person, weight, missing) = match asked {
+            Asked::Nothing => (None, None, &[][..]),
+            Asked::Persons(PersonColumn { name, missing }) => (Some(name), None, missing),
+            Asked::Weights(name, missing) => (None, Some(name), missing),
+        };
+        call_rows(&self.object, "count_and_keep", (columns, person, weight, missing))
     }
 
     fn stage(&mut self, _: usize, plan: &RemotePlan) -> incrowd::Result<u64> {
-        fn arguments<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, PyAny>>> {
-            let mut arguments = planned(py, plan)?;
-            arguments.extend([any(py, plan.persons)?, any(py, plan.weights)?]);
-            Ok(arguments)
-        }
-        call(&self.object, "stage", |py| arguments(py, plan), |answer| answer.extract())
+        let (columns, looks, slots, is_sorted, records) = planned(plan);
+        let arguments = (columns, looks, slots, is_sorted, records, plan.persons, plan.weights);
+        call_value(&self.object, "stage", arguments)
     }
 
     fn open(&self, _: usize) -> incrowd::Result<Arc<dyn Remote>> {
         let opened =
             |answer: Bound<'_, PyAny>| Ok(Arc::new(SparkTable::new(&answer)?) as Arc<dyn Remote>);
-        call(&self.object, "open", |_| Ok(Vec::new()), opened)
+        call(&self.object, "open", (), opened)
     }
 
     fn publish(&mut self, manifest: &[u8]) -> incrowd::Result<()> {
-        call(
-            &self.object,
-            "publish",
-            |py| Ok(vec![PyBytes::new(py, manifest).into_any()]),
-            |_| Ok(()),
-        )
+        call_only(&self.object, "publish", (manifest,))
     }
 
     fn parts(&mut self) -> Option<&mut dyn RemoteParts> {
@@ -314,114 +272,75 @@ impl RemoteStore for SparkStore {
 
     fn discard(&mut self) {
         // Another error is already reported.
-        drop(call(&self.object, "discard", |_| Ok(Vec::new()), |_| Ok(())));
+        drop(call_only(&self.object, "discard", ()));
     }
 }
 
 impl RemoteParts for SparkStore {
     fn too_many(&mut self, columns: &[String]) -> incrowd::Result<Option<(u64, u64)>> {
-        call(
-            &self.object,
-            "too_many",
-            |py| Ok(vec![any(py, columns.to_vec())?]),
-            |answer| answer.extract(),
-        )
+        call_value(&self.object, "too_many", (columns,))
     }
 
     fn fold(&mut self, columns: &[String]) -> incrowd::Result<()> {
-        call(&self.object, "fold", |py| Ok(vec![any(py, columns.to_vec())?]), |_| Ok(()))
+        call_only(&self.object, "fold", (columns,))
     }
 
     fn values(&mut self, column: usize) -> incrowd::Result<Rows> {
-        call(&self.object, "values", |py| Ok(vec![any(py, column)?]), |answer| rows(&answer))
+        call_rows(&self.object, "values", (column,))
     }
 
     fn place(&mut self, codes: &[Rows], quasi: usize, drop_missing: bool) -> incrowd::Result<()> {
-        fn arguments<'py>(
-            py: Python<'py>,
-            codes: &[Rows],
-            quasi: usize,
-            drop_missing: bool,
-        ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-            let codes = codes.iter().map(|codes| Py::new(py, Stream::of(codes)));
-            let codes = codes.collect::<PyResult<Vec<_>>>()?;
-            Ok(vec![any(py, codes)?, any(py, quasi)?, any(py, drop_missing)?])
-        }
-        call(&self.object, "place_rows", |py| arguments(py, codes, quasi, drop_missing), |_| Ok(()))
+        let codes: Vec<Stream> = codes.iter().map(Stream::of).collect();
+        call_only(&self.object, "place_rows", (codes, quasi, drop_missing))
     }
 
     fn codes(&mut self) -> incrowd::Result<Vec<Vec<u32>>> {
-        call(&self.object, "codes", |_| Ok(Vec::new()), |answer| answer.extract())
+        call_value(&self.object, "codes", ())
     }
 
     fn borders(&mut self, part: &Part, pieces: usize) -> incrowd::Result<Vec<Vec<i64>>> {
-        call(
-            &self.object,
-            "borders",
-            |py| Ok(vec![any(py, part.clone())?, any(py, pieces)?]),
-            |answer| answer.extract(),
-        )
+        call_value(&self.object, "borders", (part, pieces))
     }
 
     fn cells(&mut self, part: &Part, borders: &[Vec<i64>]) -> incrowd::Result<Rows> {
-        call(
-            &self.object,
-            "cells",
-            |py| Ok(vec![any(py, part.clone())?, any(py, borders.to_vec())?]),
-            |answer| rows(&answer),
-        )
+        call_rows(&self.object, "cells", (part, borders))
     }
 
     fn rows(&mut self, part: &Part) -> incrowd::Result<Rows> {
-        call(
-            &self.object,
-            "part_rows",
-            |py| Ok(vec![any(py, part.clone())?]),
-            |answer| rows(&answer),
-        )
+        call_rows(&self.object, "part_rows", (part,))
     }
 
     fn keep(&mut self, plan: &RemotePlan) -> incrowd::Result<()> {
-        call(&self.object, "keep", |py| planned(py, plan), |_| Ok(()))
+        call_only(&self.object, "keep", planned(plan))
     }
 
     fn has_workers(&mut self) -> incrowd::Result<bool> {
-        call(&self.object, "has_workers", |_| Ok(Vec::new()), |answer| answer.extract())
+        call_value(&self.object, "has_workers", ())
     }
 
     fn plan(&mut self, parts: &[Part], whole: &Whole) -> incrowd::Result<()> {
-        fn arguments<'py>(
-            py: Python<'py>,
-            parts: &[Part],
-            whole: &Whole,
-        ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-            let column =
-                |(name, rows): &(String, Rows)| Ok((name.clone(), Py::new(py, Stream::of(rows))?));
-            let columns = whole.columns.iter().map(column).collect::<PyResult<Vec<_>>>()?;
-            Ok(vec![any(py, parts.to_vec())?, any(py, columns)?, any(py, whole.marker.clone())?])
-        }
-        call(&self.object, "plan_parts", |py| arguments(py, parts, whole), |_| Ok(()))
+        let column = |(name, rows): &(String, Rows)| (name.clone(), Stream::of(rows));
+        let columns: Vec<(String, Stream)> = whole.columns.iter().map(column).collect();
+        call_only(&self.object, "plan_parts", (parts, columns, &whole.marker))
     }
 
     fn planned(&mut self, part: usize) -> incrowd::Result<PlannedPart> {
-        call(&self.object, "planned", |py| Ok(vec![any(py, part)?]), |answer| taken(&answer))
+        call(&self.object, "planned", (part,), |answer| taken(&answer))
     }
 
     fn write(&mut self) -> incrowd::Result<u64> {
-        call(&self.object, "write_kept", |_| Ok(Vec::new()), |answer| answer.extract())
+        call_value(&self.object, "write_kept", ())
     }
 }
 
+/// A plan as method arguments.
+type Planned = (Vec<(String, bool)>, Stream, Option<Stream>, bool, u64);
+
 /// Converts a plan to method arguments.
-fn planned<'py>(py: Python<'py>, plan: &RemotePlan) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let slots = plan.slots.as_ref().map(|slots| Py::new(py, Stream::of(slots))).transpose()?;
-    Ok(vec![
-        any(py, plan.columns.clone())?,
-        any(py, Py::new(py, Stream::of(&plan.looks))?)?,
-        any(py, slots)?,
-        any(py, plan.order == Order::Sorted)?,
-        any(py, plan.records)?,
-    ])
+fn planned(plan: &RemotePlan) -> Planned {
+    let slots = plan.slots.as_ref().map(Stream::of);
+    let is_sorted = plan.order == Order::Sorted;
+    (plan.columns.clone(), Stream::of(&plan.looks), slots, is_sorted, plan.records)
 }
 
 /// Converts the answered plan of a part: the arguments of [`planned`], the number of suppressed
@@ -487,7 +406,7 @@ impl Remote for Columns {
 }
 
 /// The plan of a part, its number of suppressed records, and further data.
-type Answered = ((Vec<(String, bool)>, Stream, Option<Stream>, bool, u64), u64, String);
+type Answered = (Planned, u64, String);
 
 /// Plans one part of a Spark table on the machine that has its rows. `schema` is an empty table
 /// with the columns of the whole table, `columns` and `marker` describe the whole table, `rows` are
@@ -511,16 +430,9 @@ pub(crate) fn spark_plan_part(
         let given = Given::Memory(Batches::remote(remote.clone()));
         let file = arguments.making_remote(job.as_deref(), given, PathBuf::from("spark:part"))?;
         let mut engine = RemoteEngine::of_part(remote, &whole, part)?;
-        let planned = incrowd::plan_part(&mut engine, &file.job, &whole, progress);
-        let PlannedPart { plan, receipt, known } =
-            planned.map_err(|error| file.provenance.locate(error))?;
-        let slots = plan.slots.as_ref().map(Stream::of);
-        let sorted = plan.order == Order::Sorted;
-        Ok((
-            (plan.columns, Stream::of(&plan.looks), slots, sorted, plan.records),
-            receipt.suppressed,
-            known,
-        ))
+        let result = incrowd::plan_part(&mut engine, &file.job, &whole, progress);
+        let part = result.map_err(|error| file.provenance.locate(error))?;
+        Ok((planned(&part.plan), part.receipt.suppressed, part.known))
     })
 }
 
