@@ -23,7 +23,7 @@ pub(crate) fn all() -> Json {
         json!({
             "name": card.name,
             "argument": model_argument(card.name),
-            "about": card.promise,
+            "about": card.guarantee,
             "main": main_param(card.params).map(|param| param.name),
             "params": card.params.iter().map(param).collect::<Vec<_>>(),
         })
@@ -69,7 +69,7 @@ fn arguments(command: Command) -> Vec<Json> {
                 "form": "model",
                 "kind": card.name,
                 "default": [],
-                "about": card.promise,
+                "about": card.guarantee,
                 "more": "",
             })
         }));

@@ -35,7 +35,7 @@ pub enum Fact {
     ScoresByFold,
     /// Diagnostics of an algorithm besides its groups: they reveal the loss of other releases.
     AlgorithmReport,
-    /// The withheld records, their number, and the adversary's inferences from it.
+    /// The suppressed records, their number, and the adversary's inferences from it.
     SuppressionStep,
     /// The records of an external table that are in the release.
     JoinWithExternal,
@@ -55,14 +55,14 @@ pub enum Fact {
 pub const FEWEST_QUERIES: u64 = 100;
 
 impl Audience {
-    /// Returns the audience of a fact. `withheld_in_secret`: records were withheld from the release
+    /// Returns the audience of a fact. `suppressed_in_secret`: the release lacks suppressed records
     /// and their number is secret.
-    pub fn decide(fact: Fact, withheld_in_secret: bool) -> Audience {
+    pub fn decide(fact: Fact, suppressed_in_secret: bool) -> Audience {
         let everybody = match fact {
             Fact::ReleaseItself | Fact::AttackOnRelease => true,
-            // Comparisons with the original reveal the number of withheld records.
-            Fact::SizeOfTheTable | Fact::MeasuredOverTheTable => !withheld_in_secret,
-            Fact::QueryErrors { answered } => answered >= FEWEST_QUERIES && !withheld_in_secret,
+            // Comparisons with the original reveal the number of suppressed records.
+            Fact::SizeOfTheTable | Fact::MeasuredOverTheTable => !suppressed_in_secret,
+            Fact::QueryErrors { answered } => answered >= FEWEST_QUERIES && !suppressed_in_secret,
             Fact::QueryErrorsBySelectivity
             | Fact::LostValues
             | Fact::ScoresByFold

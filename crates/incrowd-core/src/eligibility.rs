@@ -1,8 +1,8 @@
 //! Conditions under which a table with skewed sensitive values can be published with l-diversity.
 //!
 //! Paper: `xu2010`, Definitions 1 and 2. A table of n records is *l-eligible* if no sensitive value
-//! is more frequent than n/l. If a table is not l-eligible, some records are withheld. The
-//! published part must be l-eligible, and *l-candidacy* must hold: adding all withheld records to
+//! is more frequent than n/l. If a table is not l-eligible, some records are suppressed. The
+//! published part must be l-eligible, and *l-candidacy* must hold: adding all suppressed records to
 //! the l-th most frequent published value would make its frequency exceed n/l. At least l values
 //! can then have been the dominant one.
 //!
@@ -15,9 +15,9 @@ pub fn eligible(most: u64, records: u64, l: u64) -> bool {
 }
 
 /// Whether l-candidacy holds. `lth` is the count of the l-th most frequent published value,
-/// `withheld` the number of withheld records, `records` the number of all records.
-pub fn candidacy(lth: u64, withheld: u64, records: u64, l: u64) -> bool {
-    (u128::from(lth) + u128::from(withheld)).saturating_mul(u128::from(l)) > u128::from(records)
+/// `suppressed` the number of suppressed records, `records` the number of all records.
+pub fn candidacy(lth: u64, suppressed: u64, records: u64, l: u64) -> bool {
+    (u128::from(lth) + u128::from(suppressed)).saturating_mul(u128::from(l)) > u128::from(records)
 }
 
 #[cfg(test)]

@@ -46,9 +46,9 @@ pub mod schema;
 mod sensitive;
 mod sensitive_values;
 pub mod spelling;
+mod suppressed;
 pub mod text;
 mod value_key;
-mod withheld;
 
 pub use calendar::DateFormat;
 pub use card::{Better, Param, ParamKind, Params, Value};
@@ -72,5 +72,5 @@ pub use progress::{Progress, Silent};
 pub use region::{Covers, Extent, Region};
 pub use schema::{ColumnSpec, Kind, Labels, Publish, Role, Schema, SensitiveSpec};
 pub use sensitive_values::SensitiveValues;
+pub use suppressed::SuppressedRows;
 pub use value_key::{SameKeys, Spellings, means_missing, value_key, value_key_in};
-pub use withheld::Withheld;

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use crate::dataset::Dataset;
 use crate::index::{Code, GroupId};
 use crate::partition::Partition;
-use crate::withheld::Withheld;
+use crate::suppressed::SuppressedRows;
 
 /// A partition with its published cells.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub struct Plan<'a> {
     partition: &'a Partition,
     labels: Vec<Vec<String>>,
     of_group: Vec<u32>,
-    withheld: Option<&'a Withheld>,
+    suppressed: Option<&'a SuppressedRows>,
 }
 
 crate::opaque_debug!(Plan<'_> { groups: |plan| plan.partition.groups() });
@@ -38,19 +38,19 @@ impl<'a> Plan<'a> {
                 .enumerate()
                 .for_each(|(group, cell)| of_group[group * width + q] = cell);
         }
-        Plan { dataset, partition, labels, of_group, withheld: None }
+        Plan { dataset, partition, labels, of_group, suppressed: None }
     }
 
-    /// The plan for a table from which records were withheld after folding.
+    /// The plan for a table from which records were suppressed after folding.
     #[must_use]
-    pub fn withholding(self, withheld: Option<&'a Withheld>) -> Plan<'a> {
-        Plan { withheld, ..self }
+    pub fn suppressing(self, suppressed: Option<&'a SuppressedRows>) -> Plan<'a> {
+        Plan { suppressed, ..self }
     }
 
-    /// The records withheld from the fold before the plan was made. The plan covers the remaining
+    /// The records suppressed from the fold before the plan was made. The plan covers the remaining
     /// rows.
-    pub fn withheld(&self) -> Option<&'a Withheld> {
-        self.withheld
+    pub fn suppressed(&self) -> Option<&'a SuppressedRows> {
+        self.suppressed
     }
 
     /// The table the plan is for.

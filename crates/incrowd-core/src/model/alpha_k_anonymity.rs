@@ -21,7 +21,7 @@ use crate::value_key::value_key;
 pub(super) const CARD: Card = Card {
     name: "alpha-k-anonymity",
     paper: "wong2006",
-    promise: "\
+    guarantee: "\
         Every group has at least k records, and no value of the sensitive column has more than a \
         share alpha of a group's records, so an adversary cannot infer a person's value with more \
         confidence than alpha.",

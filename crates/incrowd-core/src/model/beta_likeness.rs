@@ -21,7 +21,7 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "beta-likeness",
     paper: "cao2012",
-    promise: "\
+    guarantee: "\
         In every group the share of each sensitive value exceeds its share in the whole release \
         by at most beta times that share, so no rare value becomes much more likely; enhanced \
         likeness also limits the gain of frequent values.",
@@ -42,7 +42,7 @@ pub(super) const CARD: Card = Card {
         Variant {
             param: "kind",
             value: "enhanced",
-            promise: "\
+            guarantee: "\
                 In every group the share of each value of {on} exceeds its share in the whole \
                 release by at most {beta} times that share, so no rare value becomes much more \
                 likely; the gain of frequent values is also limited by -ln of their share.",
@@ -54,7 +54,7 @@ pub(super) const CARD: Card = Card {
         Variant {
             param: "kind",
             value: "basic",
-            promise: "\
+            guarantee: "\
                 In every group the share of each value of {on} exceeds its share in the whole \
                 release by at most {beta} times that share, so no rare value becomes much more \
                 likely.",

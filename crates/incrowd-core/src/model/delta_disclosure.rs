@@ -20,7 +20,7 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "delta-disclosure",
     paper: "brickell2008",
-    promise: "\
+    guarantee: "\
         In every group the share of each sensitive value differs from its share in the whole \
         release by less than a factor of e to the delta, in both directions, so an adversary \
         learns little about a person: neither that a value is likely nor that it is unlikely.",

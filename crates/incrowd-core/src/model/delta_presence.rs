@@ -23,7 +23,7 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "delta-presence",
     paper: "nergiz2007",
-    promise: "\
+    guarantee: "\
         An adversary who finds a person of the population table in the release cannot tell \
         whether the person's record is in it: the probability is between delta_min and delta_max.",
     limits: "\

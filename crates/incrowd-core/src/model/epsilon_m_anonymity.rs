@@ -19,7 +19,7 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "epsilon-m-anonymity",
     paper: "li2008",
-    promise: "\
+    guarantee: "\
         In every group, at most one record in m has a number within epsilon of any record's own, \
         so a person's number is not known within epsilon with more confidence than 1/m.",
     limits: "\
@@ -40,7 +40,7 @@ pub(super) const CARD: Card = Card {
         Variant {
             param: "neighbourhood",
             value: "absolute",
-            promise: "\
+            guarantee: "\
                 In every group at most one record in {m} has a number of {on} within {epsilon} of \
                 any record's own, so a person's number is not known that precisely with more \
                 confidence than 1/{m}.",
@@ -52,7 +52,7 @@ pub(super) const CARD: Card = Card {
         Variant {
             param: "neighbourhood",
             value: "relative",
-            promise: "\
+            guarantee: "\
                 In every group at most one record in {m} has a number of {on} that differs from \
                 any record's own by at most {epsilon} times that number, so a person's number is \
                 not known that precisely with more confidence than 1/{m}.",

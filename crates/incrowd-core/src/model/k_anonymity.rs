@@ -20,7 +20,7 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "k-anonymity",
     paper: "sweeney2002",
-    promise: "\
+    guarantee: "\
         Every combination of published quasi-identifier cells belongs to at least k records, so \
         linking on them leads to at least k candidates, never to one.",
     limits: "\

@@ -20,7 +20,7 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "k-e-anonymity",
     paper: "zhang2007",
-    promise: "\
+    guarantee: "\
         Every group has at least k different numbers in the sensitive column, the greatest at \
         least e above the least, so a person's number is not known more precisely than within e.",
     limits: "\

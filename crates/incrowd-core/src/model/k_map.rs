@@ -20,7 +20,7 @@ use crate::represented::MILLIONTHS;
 pub(super) const CARD: Card = Card {
     name: "k-map",
     paper: "sweeney2001",
-    promise: "\
+    guarantee: "\
         The published cells of every record cover at least k people of the population table, so \
         linking with it leads to at least k people, never to one.",
     limits: "\

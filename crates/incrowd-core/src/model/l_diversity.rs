@@ -27,7 +27,7 @@ use crate::group::{GroupSummary, Histogram};
 pub(super) const CARD: Card = Card {
     name: "l-diversity",
     paper: "machanavajjhala2007",
-    promise: "\
+    guarantee: "\
         Every group has at least l well represented values of the sensitive column: l different \
         values (distinct), an entropy of at least ln l (entropy), a most frequent value that is \
         less than c times the l-th and rarer ones together (recursive), or no value that more \
@@ -54,7 +54,7 @@ pub(super) const CARD: Card = Card {
         model::Variant {
             param: "kind",
             value: "distinct",
-            promise: "Every group has at least {l} different values of {on}.",
+            guarantee: "Every group has at least {l} different values of {on}.",
             limits: "\
                 It counts values, not their frequencies: 99 of 100 records may have the same \
                 value. Different values may have nearly the same meaning (three stomach diseases, \
@@ -64,7 +64,7 @@ pub(super) const CARD: Card = Card {
         model::Variant {
             param: "kind",
             value: "entropy",
-            promise: "\
+            guarantee: "\
                 In every group the entropy of {on} is at least ln {l}: its values are spread at \
                 least as evenly as {l} equally frequent ones would be.",
             limits: "\
@@ -76,7 +76,7 @@ pub(super) const CARD: Card = Card {
         model::Variant {
             param: "kind",
             value: "recursive",
-            promise: "\
+            guarantee: "\
                 In every group the most frequent value of {on} occurs less than {c} times as \
                 often as the values from the {l}th most frequent on together.",
             limits: "\
@@ -86,7 +86,7 @@ pub(super) const CARD: Card = Card {
         model::Variant {
             param: "kind",
             value: "frequency",
-            promise: "In no group does more than one record in {l} have the same value of {on}.",
+            guarantee: "In no group does more than one record in {l} have the same value of {on}.",
             limits: "\
                 Different values may have nearly the same meaning, and a value may still become \
                 many times more likely than in the whole table. A value that most records of the \

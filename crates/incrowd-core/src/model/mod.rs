@@ -100,7 +100,7 @@ pub struct Card {
     /// The paper's key in `docs/papers.md`.
     pub paper: &'static str,
     /// The guarantee, in one or two sentences.
-    pub promise: &'static str,
+    pub guarantee: &'static str,
     /// The attacks it does not protect against.
     pub limits: &'static str,
     /// Its parameters.

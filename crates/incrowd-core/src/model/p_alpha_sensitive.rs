@@ -21,7 +21,7 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "p-alpha-sensitive",
     paper: "sun2008",
-    promise: "\
+    guarantee: "\
         Every group has at least k records, at least p different sensitive values, and a total \
         weight of at least alpha, where values of the most sensitive category have weight 0 and \
         those of the least sensitive weight 1.",

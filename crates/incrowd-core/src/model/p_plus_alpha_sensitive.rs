@@ -13,7 +13,7 @@ use super::{Card, Need, Survives};
 pub(super) const CARD: Card = Card {
     name: "p-plus-alpha-sensitive",
     paper: "sun2008",
-    promise: "\
+    guarantee: "\
         Every group has at least k records, sensitive values of at least p different categories, \
         and a total weight of at least alpha, where values of the most sensitive category have \
         weight 0 and those of the least sensitive weight 1.",

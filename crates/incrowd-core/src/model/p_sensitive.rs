@@ -19,7 +19,7 @@ use crate::group::GroupSummary;
 pub(super) const CARD: Card = Card {
     name: "p-sensitive",
     paper: "truta2006",
-    promise: "\
+    guarantee: "\
         Every group has at least k records and at least p different values of the sensitive \
         column.",
     limits: "\

@@ -28,7 +28,7 @@ use crate::region::Region;
 pub(super) const CARD: Card = Card {
     name: "plain-k-anonymity",
     paper: "wang2009",
-    promise: "\
+    guarantee: "\
         Every group has at least k different sensitive values, and nothing in it shows that it \
         contains an outlier: no published value makes an outlier of everybody at the corners of \
         the group's cells, and at no corner would everybody be an outlier with any of the \

@@ -32,7 +32,7 @@ use crate::hierarchy::Taxonomy;
 pub(super) const CARD: Card = Card {
     name: "t-closeness",
     paper: "li2007",
-    promise: "\
+    guarantee: "\
         The distribution of the sensitive column in every group is within t of that in the whole \
         release, so knowing a person's group reveals little more than knowing the release. The \
         distance is the work of moving one distribution onto the other: all values equally far \
@@ -54,7 +54,7 @@ pub(super) const CARD: Card = Card {
         Variant {
             param: "distance",
             value: "equal",
-            promise: "\
+            guarantee: "\
                 The distribution of {on} in every group is within {t} of that in the whole \
                 release, so knowing a person's group reveals little more than knowing the \
                 release. All values are equally far apart.",
@@ -67,7 +67,7 @@ pub(super) const CARD: Card = Card {
         Variant {
             param: "distance",
             value: "ordered",
-            promise: "\
+            guarantee: "\
                 The distribution of {on} in every group is within {t} of that in the whole \
                 release, so knowing a person's group reveals little more than knowing the \
                 release. The distance of values is that of their ranks.",
@@ -80,7 +80,7 @@ pub(super) const CARD: Card = Card {
         Variant {
             param: "distance",
             value: "hierarchical",
-            promise: "\
+            guarantee: "\
                 The distribution of {on} in every group is within {t} of that in the whole \
                 release, so knowing a person's group reveals little more than knowing the \
                 release. The distance of values is that in their hierarchy.",

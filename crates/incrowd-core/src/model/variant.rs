@@ -11,7 +11,7 @@ pub struct Variant {
     /// The value of the parameter that selects this variant.
     pub value: &'static str,
     /// The guarantee. A parameter name in braces is replaced by its value.
-    pub promise: &'static str,
+    pub guarantee: &'static str,
     /// The attacks it does not protect against.
     pub limits: &'static str,
 }
@@ -26,7 +26,7 @@ impl Card {
         let is_chosen =
             |variant: &&Variant| value_of(variant.param).as_deref() == Some(variant.value);
         let Some(variant) = self.variants.iter().find(is_chosen) else {
-            return (self.promise.to_owned(), self.limits.to_owned());
+            return (self.guarantee.to_owned(), self.limits.to_owned());
         };
         let filled = |text: &str| {
             let mut text = text.to_owned();
@@ -39,7 +39,7 @@ impl Card {
             }
             text
         };
-        (filled(variant.promise), filled(variant.limits))
+        (filled(variant.guarantee), filled(variant.limits))
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
         let card = MODELS.iter().find(|card| card.name == "k-anonymity").unwrap();
         let params =
             Params::new(card.name, card.params, [("k".to_owned(), Value::Integer(5))]).unwrap();
-        assert_eq!(card.chosen(&params), (card.promise.to_owned(), card.limits.to_owned()));
+        assert_eq!(card.chosen(&params), (card.guarantee.to_owned(), card.limits.to_owned()));
     }
 
     #[test]
@@ -90,7 +90,7 @@ mod tests {
             assert_eq!(values, words, "{}", card.name);
             for variant in card.variants {
                 assert_eq!(variant.param, chooses);
-                for text in [variant.promise, variant.limits] {
+                for text in [variant.guarantee, variant.limits] {
                     for name in text.split('{').skip(1).filter_map(|rest| rest.split('}').next()) {
                         assert!(
                             card.params.iter().any(|param| param.name == name),

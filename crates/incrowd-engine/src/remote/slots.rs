@@ -213,7 +213,7 @@ fn slots(plan: &Plan<'_>, looks: &LookTable, last: &Counted) -> Result<(super::R
                 Some(row) => Some(data.row_of_fold(row).ok_or_else(changed)?),
             };
             let plain =
-                plan.withheld().is_none() && found.is_some_and(|row| !divided.contains(&row.0));
+                plan.suppressed().is_none() && found.is_some_and(|row| !divided.contains(&row.0));
             let own = if plain { left } else { 1 };
             left -= own;
             let Some(found) = found else { continue };

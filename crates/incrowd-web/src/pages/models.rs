@@ -78,7 +78,7 @@ fn body(ctx: &Context) -> Markup {
                     @for card in MODELS.iter().filter(|card| may_be_added(document, card)) {
                         li.card {
                             h3 { (card.name) }
-                            p { (markup::prose(card.promise)) }
+                            p { (markup::prose(card.guarantee)) }
                             details { summary { (t::LIMITS) } p { (markup::prose(card.limits)) } }
                             @if card.needs.contains(&Need::Population) {
                                 p.note { (t::NEEDS_POPULATION) }
@@ -127,7 +127,7 @@ fn chosen(document: &Document, place: &str, card: &'static Card) -> (String, Str
     });
     let params = Params::new(card.name, card.params, given);
     params.map_or_else(
-        |_| (card.promise.to_owned(), card.limits.to_owned()),
+        |_| (card.guarantee.to_owned(), card.limits.to_owned()),
         |params| card.chosen(&params),
     )
 }

@@ -238,7 +238,7 @@ impl Made {
         let mut staged = Vec::new();
         for (i, table) in self.tables.drain(..).enumerate() {
             progress.step("labelling", None);
-            let plan = Plan::new(&table.data, &table.partition).withholding(withheld);
+            let plan = Plan::new(&table.data, &table.partition).suppressing(withheld);
             let mean = |(_, content): &(String, Content)| match content {
                 Content::Mean(q) => Some(*q),
                 _ => None,

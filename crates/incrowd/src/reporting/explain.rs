@@ -53,7 +53,7 @@ pub fn entries() -> Vec<Entry> {
     let models = MODELS.iter().map(|c| Entry {
         kind: "model",
         name: c.name,
-        about: c.promise,
+        about: c.guarantee,
         paper: c.paper,
         limits: Some(c.limits),
         params: c.params,

@@ -15,7 +15,7 @@ mod report;
 use std::path::Path;
 
 use incrowd_core::{
-    Error, Folded, Progress, Result, Schema, SensitiveSpec, SensitiveValues, Value, Withheld,
+    Error, Folded, Progress, Result, Schema, SensitiveSpec, SensitiveValues, SuppressedRows, Value,
 };
 use incrowd_engine::Note;
 use incrowd_recode::suppression::{Cut, Secret, Step, records};
@@ -103,7 +103,7 @@ fn planned(asked: &SuppressionJob, sensitive: &[&str]) -> Result<Planned> {
 
 /// The result of the suppression step, until the release is published.
 pub(crate) struct SuppressionOutcome {
-    pub(crate) withheld: Option<Withheld>,
+    pub(crate) withheld: Option<SuppressedRows>,
     planned: Planned,
     names: Vec<Option<String>>,
     counts: Vec<u64>,
@@ -197,7 +197,7 @@ pub(crate) fn suppress(
             &quota,
             &seed.derive([&b"records"[..]]),
         );
-        let (left, withheld) = Withheld::take(folded, out)?;
+        let (left, withheld) = SuppressedRows::take(folded, out)?;
         (left, Some(withheld))
     } else {
         (folded, None)
@@ -265,7 +265,7 @@ impl SuppressionOutcome {
 
     /// Returns the number of suppressed records.
     pub(crate) fn total(&self) -> u64 {
-        self.withheld.as_ref().map_or(0, Withheld::total)
+        self.withheld.as_ref().map_or(0, SuppressedRows::total)
     }
 
     /// Records the release in the ledger before it is published. Returns the note to add on

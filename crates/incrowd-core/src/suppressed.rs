@@ -1,13 +1,13 @@
-//! Records that are withheld before anonymization.
+//! Records that are suppressed before anonymization.
 
 use crate::error::{Error, Result};
 use crate::folded::Folded;
 
-/// The number of withheld records of each row of a fold, and the new row of the others. The engine
-/// chooses the withheld records of a row uniformly at random.
+/// The number of suppressed records of each row of a fold, and the new row of the others. The
+/// engine chooses the suppressed records of a row uniformly at random.
 #[derive(Clone, Debug)]
-pub struct Withheld {
-    /// Per row: the number of withheld records and of remaining records.
+pub struct SuppressedRows {
+    /// Per row: the number of suppressed records and of remaining records.
     records: Vec<(u64, u64)>,
     rows: Vec<u32>,
 }
@@ -15,10 +15,10 @@ pub struct Withheld {
 /// Marks a row without remaining records.
 const REMOVED: u32 = u32::MAX;
 
-impl Withheld {
+impl SuppressedRows {
     /// Removes `records` of each row from a table. Rows without remaining records are removed, so
     /// nothing computed from the table depends on them.
-    pub fn take(folded: Folded, records: Vec<u64>) -> Result<(Folded, Withheld)> {
+    pub fn take(folded: Folded, records: Vec<u64>) -> Result<(Folded, SuppressedRows)> {
         if records.len() != folded.rows()
             || records.iter().zip(&folded.weights).any(|(out, all)| out > all)
         {
@@ -38,10 +38,10 @@ impl Withheld {
             left.codes.extend_from_slice(&codes[row * width..(row + 1) * width]);
         }
         let records = records.iter().zip(&weights).map(|(&out, &all)| (out, all - out)).collect();
-        Ok((left, Withheld { records, rows }))
+        Ok((left, SuppressedRows { records, rows }))
     }
 
-    /// The rows of which some but not all records are withheld, with the number of withheld and
+    /// The rows of which some but not all records are suppressed, with the number of suppressed and
     /// remaining records.
     pub fn divided(&self) -> impl Iterator<Item = (u32, (u64, u64))> {
         let records = self.records.iter().enumerate();
@@ -55,7 +55,7 @@ impl Withheld {
         self.rows.get(row).copied().filter(|row| *row != REMOVED)
     }
 
-    /// The total number of withheld records.
+    /// The total number of suppressed records.
     pub fn total(&self) -> u64 {
         self.records.iter().map(|(out, _)| out).sum()
     }
@@ -69,13 +69,13 @@ mod tests {
     fn rows_without_remaining_records_are_removed() {
         let records = ["a", "a", "b", "c", "c", "c"].map(|text| vec![Some(text)]);
         let folded = Folded::from_records(&["x"], records, false);
-        let (left, withheld) = Withheld::take(folded.clone(), vec![1, 1, 0]).unwrap();
+        let (left, suppressed) = SuppressedRows::take(folded.clone(), vec![1, 1, 0]).unwrap();
         assert_eq!(left.canonical(), [(vec![Some("a")], 1), (vec![Some("c")], 3)]);
         assert_eq!(
-            (0..3).map(|row| withheld.row(row)).collect::<Vec<_>>(),
+            (0..3).map(|row| suppressed.row(row)).collect::<Vec<_>>(),
             [Some(0), None, Some(1)]
         );
-        assert_eq!((withheld.total(), left.read), (2, 6));
-        assert!(Withheld::take(folded, vec![3, 0, 0]).is_err());
+        assert_eq!((suppressed.total(), left.read), (2, 6));
+        assert!(SuppressedRows::take(folded, vec![3, 0, 0]).is_err());
     }
 }
