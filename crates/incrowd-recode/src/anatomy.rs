@@ -13,11 +13,10 @@
 use std::collections::BinaryHeap;
 
 use incrowd_core::eligibility::eligible;
-use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Error, Param, Progress, Result};
+use incrowd_core::{Error, Param, Result};
 
 use crate::suppression::Dice;
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 
 /// The description of this algorithm.
 pub const CARD: Card = Card {
@@ -55,13 +54,7 @@ impl Algorithm for Anatomy {
 
     /// Always returns an error: there are no generalized groups. Callers check
     /// [`Algorithm::linked`] first.
-    fn recode_and_report(
-        &self,
-        _: &Dataset,
-        _: &[Box<dyn BoundModel>],
-        _: u64,
-        _: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, _: Task<'_>) -> Result<Recoding> {
         Err(Error::job("`anatomy` publishes two linked tables, not one generalized table")
             .help("use an algorithm that makes one table, such as `mondrian`")
             .at("algorithm.name"))

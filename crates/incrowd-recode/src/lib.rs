@@ -77,6 +77,21 @@ pub struct Card {
 
 incrowd_core::opaque_debug!(Card { name });
 
+/// What an algorithm has to partition.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    /// The table.
+    pub data: &'a Dataset,
+    /// The models, bound to the table.
+    pub models: &'a [Box<dyn BoundModel>],
+    /// The number of records that may be left without a group, in whole rows.
+    pub suppressible: u64,
+    /// Receives the progress.
+    pub progress: &'a dyn Progress,
+}
+
+incrowd_core::opaque_debug!(Task<'_> { data, models, suppressible });
+
 /// A method that partitions a table into groups.
 pub trait Algorithm: Debug + Send + Sync {
     /// Returns whether the algorithm is sound only for models that survive the merging of groups:
@@ -95,19 +110,23 @@ pub trait Algorithm: Debug + Send + Sync {
         false
     }
 
-    /// Partitions the table so that every model admits every group. Rows with at most
-    /// `suppressible` records in total may be left without a group. The result contains the
+    /// Partitions the table so that every model admits every group. The result contains the
     /// algorithm's report, if it has one.
     ///
-    /// The models must be bound to `data`. Returns an error if no such partition exists or if the
-    /// algorithm cannot find one with its parameters.
+    /// Returns an error if no such partition exists or if the algorithm cannot find one with its
+    /// parameters.
+    fn solve(&self, task: Task<'_>) -> Result<Recoding>;
+
+    /// Solves the task of partitioning this table.
     fn recode_and_report(
         &self,
         data: &Dataset,
         models: &[Box<dyn BoundModel>],
         suppressible: u64,
         progress: &dyn Progress,
-    ) -> Result<Recoding>;
+    ) -> Result<Recoding> {
+        self.solve(Task { data, models, suppressible, progress })
+    }
 
     /// Partitions the table like [`recode_and_report`](Algorithm::recode_and_report), without the
     /// report.

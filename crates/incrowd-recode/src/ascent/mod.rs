@@ -19,11 +19,10 @@ mod profiles;
 mod report;
 mod split_columns;
 
-use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Param, Params, Progress, Result};
 
 use crate::improve::{self, Improved, ModelCheck, MovableGroup, Shapes, StopRule, WINDOW_ROWS};
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 use climb::ClimbResult;
 
 pub use crate::improve::Metric;
@@ -119,13 +118,7 @@ impl Algorithm for Ascent {
         true
     }
 
-    fn recode_and_report(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, Task { data, models, suppressible, progress }: Task<'_>) -> Result<Recoding> {
         let shapes = Shapes::new(data, self.metric);
         let check = ModelCheck::new(data, models, &shapes);
         let (groups, stats) = climbed(&check, &shapes, self.metric, suppressible, progress)?;

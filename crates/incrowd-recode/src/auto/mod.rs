@@ -22,7 +22,7 @@ use crate::ascent;
 use crate::improve::{self, Improved, Metric, ModelCheck, Shapes, StopRule, WINDOW_ROWS};
 use crate::mondrian::{Mondrian, require_valid_whole};
 use crate::optimized::Optimized;
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 
 /// The greatest amount of work of a climb: combinations of levels times rows.
 const MAX_CLIMB_WORK: u64 = 1_500_000_000;
@@ -107,13 +107,8 @@ impl Algorithm for Auto {
         self.mondrian.supplies(need)
     }
 
-    fn recode_and_report(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, task: Task<'_>) -> Result<Recoding> {
+        let Task { data, models, .. } = task;
         require_valid_whole(CARD.name, data, models)?;
         let only_records = models.iter().all(|model| model.least_records().is_some());
         let domains: Vec<Domain> = data.quasi().iter().map(|quasi| quasi.domain.clone()).collect();
@@ -122,10 +117,10 @@ impl Algorithm for Auto {
         let condensed =
             (only_records && !data.sensitive().is_empty()).then(|| data.condensed(&domains, false));
         let Some(condensed) = condensed else {
-            let (partition, report) = self.search(data, models, suppressible, progress)?;
+            let (partition, report) = self.search(task)?;
             return Ok(Recoding::new(partition).reporting(report));
         };
-        let (found, report) = self.search(&condensed.data, models, suppressible, progress)?;
+        let (found, report) = self.search(Task { data: &condensed.data, ..task })?;
         let mut groups: Vec<Vec<u32>> = vec![Vec::new(); found.groups()];
         for row in 0..data.rows() {
             if let Some(group) = found.group(condensed.of_row[row] as usize) {
@@ -139,13 +134,8 @@ impl Algorithm for Auto {
 
 impl Auto {
     /// Runs the algorithms and improves the best result.
-    fn search(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<(Partition, AutoReport)> {
+    fn search(&self, task: Task<'_>) -> Result<(Partition, AutoReport)> {
+        let Task { data, models, suppressible, progress } = task;
         let shapes = Shapes::new(data, self.metric);
         let check = ModelCheck::new(data, models, &shapes);
         let mut search = Search {
@@ -156,12 +146,12 @@ impl Auto {
             rounds: 0,
             comparisons: 0,
         };
-        let mondrian = self.mondrian.recode(data, models, suppressible, progress)?;
+        let mondrian = self.mondrian.solve(task)?.partition;
         search.add("mondrian", mondrian.members(data.rows()));
         let (rows, columns) = (data.rows() as u64, data.quasi().len() as u64);
         let movable = data.population().is_none() && rows > 0;
         if movable && columns > 1 && rows * columns * columns <= MAX_TRIAL_WORK {
-            let found = Optimized::default().recode(data, models, suppressible, progress)?;
+            let found = Optimized::default().solve(task)?.partition;
             search.add("optimized-mondrian", found.members(data.rows()));
         }
         let factor = if check.needs_only_records() { 1 } else { CHECK_FACTOR };

@@ -29,12 +29,12 @@ pub use report::{ExpansionReport, forced_in_words, forced_json};
 
 use std::collections::BTreeMap;
 
-use incrowd_core::model::{BoundModel, Need};
+use incrowd_core::model::Need;
 use incrowd_core::{Code, Dataset, Error, Param, Params, Partition, Progress, Result, RowId, Span};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 use grow::{Grown, Growth};
 use growing::{GrowingGroup, GrowthContext};
 use pool::Pool;
@@ -181,13 +181,7 @@ impl Algorithm for Expansion {
         need != Need::Population
     }
 
-    fn recode_and_report(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, Task { data, models, suppressible, progress }: Task<'_>) -> Result<Recoding> {
         let context = GrowthContext::new(data, models);
         let mut run = Run { context: &context, progress, expansions: 0, dead_ends: 0 };
         let forced = context.forced(progress);

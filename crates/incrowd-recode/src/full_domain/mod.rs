@@ -30,10 +30,9 @@ pub use report::{FoundNode, SearchReport};
 
 use std::collections::BTreeMap;
 
-use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Error, Param, Params, Partition, Progress, Result, RowId, Span};
 
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 use check::{Checker, NodeOutcome};
 use key::{Field, Key};
 use lattice::{Lattice, Node};
@@ -130,13 +129,7 @@ impl Algorithm for FullDomain {
         self.search != Search::Exhaustive
     }
 
-    fn recode_and_report(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, Task { data, models, suppressible, progress }: Task<'_>) -> Result<Recoding> {
         let column_levels = (0..data.quasi().len()).map(|column| ClassLevels::new(data, column));
         let column_levels = column_levels.collect::<Result<Vec<_>>>()?;
         if let Some(column) =

@@ -15,12 +15,11 @@
 
 mod step;
 
-use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Partition, Progress, Result, RowId};
 use rayon::prelude::*;
 
 use crate::mondrian::require_valid_whole;
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 use step::{Stepper, SteppingGroup};
 
 /// The description of this algorithm.
@@ -52,13 +51,7 @@ impl Algorithm for LocalRecoding {
         true
     }
 
-    fn recode_and_report(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        _: u64,
-        progress: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, Task { data, models, progress, .. }: Task<'_>) -> Result<Recoding> {
         require_valid_whole(CARD.name, data, models)?;
         progress.step("descending", Some(data.records()));
         let stepper = Stepper::new(data, models);

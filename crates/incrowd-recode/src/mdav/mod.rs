@@ -20,12 +20,12 @@ mod tree;
 
 pub use report::MdavReport;
 
-use incrowd_core::model::{BoundModel, Need};
-use incrowd_core::{Dataset, Divided, Param, Params, Partition, Progress, Result, RowId};
+use incrowd_core::model::Need;
+use incrowd_core::{Dataset, Divided, Param, Params, Partition, Result, RowId};
 
 use crate::improve::{Metric, ModelCheck, Shapes};
 use crate::mondrian::require_valid_whole;
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 use gather::{Members, Size, gather};
 use moves::{Moves, StopRule};
 use space::Space;
@@ -101,13 +101,7 @@ impl Algorithm for Mdav {
         !matches!(need, Need::Region | Need::Population)
     }
 
-    fn recode_and_report(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        _: u64,
-        progress: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, Task { data, models, progress, .. }: Task<'_>) -> Result<Recoding> {
         require_valid_whole(CARD.name, data, models)?;
         let least = crate::fewest_records(models);
         progress.step("gathering", Some(data.records()));

@@ -25,9 +25,9 @@ mod summary;
 
 use incrowd_core::model::{BoundModel, Verdict};
 use incrowd_core::partition::Groups;
-use incrowd_core::{Dataset, Error, GroupSummary, Param, Params, Partition, Progress, Result};
+use incrowd_core::{Dataset, Error, GroupSummary, Param, Params, Partition, Result};
 
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 use part::Leaves;
 pub(crate) use runs::{Choice, RunOutcome, Runs};
 
@@ -182,13 +182,7 @@ impl Algorithm for Mondrian {
         self.cut == Cut::Relaxed
     }
 
-    fn recode_and_report(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, Task { data, models, suppressible, progress }: Task<'_>) -> Result<Recoding> {
         let choice = self.choice(data)?;
         require_valid_whole("mondrian", data, models)?;
         let runs = Runs::new(data, models, self, suppressible);

@@ -23,11 +23,10 @@ mod single_width;
 pub use report::{KeptRun, SingleWidth, Trial, TrialReport};
 
 use incrowd_core::hierarchy::mdr::{Mdr, Outliers, Quantile};
-use incrowd_core::model::BoundModel;
-use incrowd_core::{Dataset, Domain, Param, Params, Progress, Result};
+use incrowd_core::{Dataset, Domain, Param, Params, Result};
 
 use crate::mondrian::{Mondrian, Undersized};
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 
 /// The description of this algorithm.
 pub const CARD: Card = Card {
@@ -183,19 +182,13 @@ impl Algorithm for Optimized {
         }
     }
 
-    fn recode_and_report(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, task: Task<'_>) -> Result<Recoding> {
         if self.single_width {
-            single_width::check(data)?;
+            single_width::check(task.data)?;
         }
-        let (partition, mut report) = self.divide(data, models, suppressible, progress)?;
+        let (partition, mut report) = self.divide(task)?;
         let domains = match self.single_width {
-            true => Some(single_width::merge(data, &partition, &mut report)?),
+            true => Some(single_width::merge(task.data, &partition, &mut report)?),
             false => None,
         };
         Ok(Recoding { domains, ..Recoding::new(partition).reporting(report) })

@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 
 use incrowd_core::dataset::Quasi;
-use incrowd_core::model::BoundModel;
 use incrowd_core::{Dataset, Domain, Error, Partition, Progress, Result};
 use rayon::prelude::*;
 
 use super::divided_table::DividedTable;
 use super::report::{KeptRun, Trial, TrialReport};
 use super::{CARD, Optimized, Priority, regular};
+use crate::Task;
 use crate::mondrian::{Choice, RunOutcome, Runs, require_valid_whole};
 
 /// The greatest number of quasi-identifiers for which all orders are tried.
@@ -59,13 +59,8 @@ fn all_orders(width: usize) -> Vec<Vec<usize>> {
 impl Optimized {
     /// Runs the trials and the final run, and returns the best result.
     // Long, because trials, final run and their comparison share the divided tables.
-    pub(super) fn divide(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        suppressible: u64,
-        progress: &dyn Progress,
-    ) -> Result<(Partition, TrialReport)> {
+    pub(super) fn divide(&self, task: Task<'_>) -> Result<(Partition, TrialReport)> {
+        let Task { data, models, suppressible, progress } = task;
         require_valid_whole(CARD.name, data, models)?;
         let width = data.quasi().len();
         self.require_few_orders(width)?;

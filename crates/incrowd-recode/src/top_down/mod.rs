@@ -28,7 +28,7 @@ use incrowd_core::{
 
 use crate::join::{Grouping, JoinAlgorithm, JoinRules};
 use crate::mondrian::require_valid_whole;
-use crate::{Algorithm, Card, Recoding};
+use crate::{Algorithm, Card, Recoding, Task};
 use merge::{Merging, OpenGroup};
 use points::Points;
 use split::Splitting;
@@ -152,13 +152,7 @@ impl Algorithm for TopDown {
         Some(self)
     }
 
-    fn recode_and_report(
-        &self,
-        data: &Dataset,
-        models: &[Box<dyn BoundModel>],
-        _: u64,
-        progress: &dyn Progress,
-    ) -> Result<Recoding> {
+    fn solve(&self, Task { data, models, progress, .. }: Task<'_>) -> Result<Recoding> {
         require_valid_whole(CARD.name, data, models)?;
         let needs_population =
             |m: &dyn BoundModel| crate::exceeds_counting(m) && m.sensitive_column().is_none();
