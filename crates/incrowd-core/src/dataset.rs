@@ -252,13 +252,9 @@ impl Dataset {
         self.some_rows(0, rows)
     }
 
-    /// The rows from `row` on, with the same domains.
+    /// The rows from `from` to before `to`, with the same domains.
     #[must_use]
-    pub fn from_row(&self, row: usize) -> Dataset {
-        self.some_rows(row, self.rows())
-    }
-
-    fn some_rows(&self, from: usize, to: usize) -> Dataset {
+    pub fn some_rows(&self, from: usize, to: usize) -> Dataset {
         let width = self.quasi.len() + self.sensitive.len();
         let counts = self.counts[from..to].to_vec();
         Dataset {

@@ -243,11 +243,6 @@ impl Outliers {
         self.rank[code as usize]
     }
 
-    /// Whether records with a value, given by its rank, are global outliers.
-    pub fn is_global(&self, rank: u32) -> bool {
-        self.global[rank as usize]
-    }
-
     /// The number of distinct values whose records are not global outliers.
     pub fn values_left(&self) -> u64 {
         self.global.iter().filter(|global| !**global).count() as u64

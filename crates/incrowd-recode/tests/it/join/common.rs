@@ -38,7 +38,7 @@ impl Points {
         let codes = points.concat();
         let data = leaves.extended(&codes, &vec![1; points.len()]);
         // The rows that define the leaves are not points.
-        Points { data: data.from_row(before), microdata }
+        Points { data: data.some_rows(before, data.rows()), microdata }
     }
 
     /// Returns the microdata, with the same domains.
