@@ -288,7 +288,8 @@ mod tests {
             for rows in others {
                 let other = Runs { rows, ..Runs::new(&data, &models, &mondrian, suppressible) };
                 let other = other.one(&Choice::RoundRobin, &Silent);
-                prop_assert_eq!(merged.cost, other.cost);
+                // Costs are sums of other terms if other parts are divided in parallel.
+                prop_assert!((merged.cost - other.cost).abs() < 1e-9);
                 let other = other.partition(&data).unwrap();
                 for row in 0..data.rows() {
                     prop_assert_eq!(groups.group(row), other.group(row));
