@@ -5,11 +5,11 @@
 //! who knows a person's values in such columns finds her record among the records with equal
 //! values. The risk is 1 over their number. It is 1 if the record is unique.
 
-use hashbrown::HashMap;
 use incrowd_core::{Columnar, Param, Progress, Result};
 
 use super::finding::{Alarm, Answer, CHANCE, Finding, Quantity, Risks};
 use super::{Adversary, Card, Need, Subject};
+use crate::risk::grouped;
 use crate::unique::{UniqueOn, unique_records};
 
 /// Description of the attack.
@@ -104,16 +104,7 @@ fn run(adversary: &Adversary<'_>, threshold: f64, _: &dyn Progress) -> Result<An
 /// Computes the risk of each record, or of each person, if the values of these columns are known. A
 /// person has the greatest risk of her records.
 fn risks(table: &Columnar, of: Option<&[u32]>, columns: &[usize]) -> Risks {
-    let mut class: Vec<u32> = vec![0; table.records];
-    let mut classes = 1;
-    for &column in columns {
-        let mut known: HashMap<(u32, u32), u32> = HashMap::new();
-        for (class, &code) in class.iter_mut().zip(&table.columns[column].codes) {
-            let fresh = known.len() as u32;
-            *class = *known.entry((*class, code)).or_insert(fresh);
-        }
-        classes = known.len();
-    }
+    let (class, classes) = grouped(table, columns);
     let mut sizes = vec![0u64; classes];
     let mut risks = Risks::default();
     let Some(of) = of else {

@@ -20,8 +20,8 @@ pub use combinations::{
 };
 pub use partition::Grouping;
 pub use uniqueness::{ColumnCounts, GroupSizes, group_sizes, unique_without};
-pub(crate) use weighted::in_order;
 pub use weighted::{WeightedRisk, benedetti_franconi, weighted_groups, weighted_risk};
+pub(crate) use weighted::{grouped, in_order};
 
 #[cfg(test)]
 pub(crate) mod tests {

@@ -76,8 +76,8 @@ pub fn weighted_risk(groups: impl IntoIterator<Item = (u64, f64)>) -> WeightedRi
     risk
 }
 
-/// Groups records by some columns. Returns the number of records and the sum of weights per group.
-pub fn weighted_groups(table: &Columnar, columns: &[usize], weights: &[f64]) -> Vec<(u64, f64)> {
+/// Groups records by some columns. Returns the group of each record and the number of groups.
+pub(crate) fn grouped(table: &Columnar, columns: &[usize]) -> (Vec<u32>, usize) {
     let mut class: Vec<u32> = vec![0; table.records];
     let mut classes = usize::from(table.records > 0);
     for &column in columns {
@@ -88,6 +88,12 @@ pub fn weighted_groups(table: &Columnar, columns: &[usize], weights: &[f64]) -> 
         }
         classes = known.len();
     }
+    (class, classes)
+}
+
+/// Groups records by some columns. Returns the number of records and the sum of weights per group.
+pub fn weighted_groups(table: &Columnar, columns: &[usize], weights: &[f64]) -> Vec<(u64, f64)> {
+    let (class, classes) = grouped(table, columns);
     let mut groups = vec![(0, 0.0); classes];
     for (&class, &people) in class.iter().zip(weights) {
         let (records, sum) = &mut groups[class as usize];
