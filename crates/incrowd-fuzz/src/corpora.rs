@@ -97,7 +97,13 @@ pub(crate) fn parquet_files() -> Vec<Vec<u8>> {
         bytes
     };
     let zstd = Compression::ZSTD(Default::default());
-    vec![file(0, Compression::UNCOMPRESSED), file(0, zstd), file(1, Compression::SNAPPY)]
+    vec![
+        file(0, Compression::UNCOMPRESSED),
+        file(0, zstd),
+        file(1, Compression::SNAPPY),
+        foreign::nested_parquet(3),
+        foreign::nested_parquet(20_000),
+    ]
 }
 
 /// The first row of the workbooks, with the column names.

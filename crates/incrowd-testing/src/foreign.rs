@@ -220,3 +220,23 @@ pub fn spss(
     file.extend([size as u32, packed.len() as u32].iter().flat_map(|x| x.to_le_bytes()));
     file
 }
+
+/// A Parquet file without records. Its column is within this number of nested groups.
+pub fn nested_parquet(groups: u32) -> Vec<u8> {
+    // The version, and a list of structures with a length of several bytes.
+    let mut footer = vec![0x15, 0x02, 0x19, 0xfc];
+    let mut elements = groups + 2;
+    while elements >= 0x80 {
+        footer.push(elements as u8 | 0x80);
+        elements >>= 7;
+    }
+    footer.push(elements as u8);
+    // The root, the groups and the column. All but the column have one child.
+    footer.extend(b"\x48\x01a\x15\x02\0");
+    footer.extend(b"\x35\0\x18\x01a\x15\x02\0".repeat(groups as usize));
+    footer.extend(b"\x15\x02\x25\0\x18\x01a\0");
+    // No records, no row groups.
+    footer.extend(b"\x16\0\x19\x0c\0");
+    let length = (footer.len() as u32).to_le_bytes();
+    [&b"PAR1"[..], &footer, &length, b"PAR1"].concat()
+}

@@ -9,6 +9,9 @@ use arrow_array::{Int8Array, Int64Array, ListArray, RecordBatch, StringArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::{
+    ColumnChunkMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter,
+};
 use parquet::file::properties::WriterProperties;
 
 use crate::test_dir::{Outcome, TestDir};
@@ -245,6 +248,47 @@ fn common_prefixes_and_lists_of_parquet_do_not_fill_the_memory() {
     for args in commands("lists.parquet", "c0") {
         watched(&test, &args).exits(2).reports(&["its lists hold much more"]);
     }
+}
+
+/// Copies a Parquet file with another footer, in which all columns are changed.
+fn with_footer(
+    test: &TestDir,
+    (from, to): (&str, &str),
+    change: impl Fn(ColumnChunkMetaDataBuilder) -> ColumnChunkMetaDataBuilder,
+) {
+    let file = std::fs::File::open(test.path().join(from)).unwrap();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
+    let mut builder = metadata.into_builder();
+    let groups = builder.take_row_groups().into_iter().map(|group| {
+        let mut builder = group.into_builder();
+        let columns = builder.take_columns().into_iter();
+        let columns = columns.map(|column| change(column.into_builder()).build().unwrap());
+        let columns = columns.collect();
+        builder.set_column_metadata(columns).build().unwrap()
+    });
+    let groups = groups.collect();
+    let metadata = builder.set_row_groups(groups).build();
+    let mut bytes = test.bytes(from);
+    let end = bytes.len() - 8;
+    let footer = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap());
+    bytes.truncate(end - footer as usize);
+    ParquetMetaDataWriter::new(&mut bytes, &metadata).finish().unwrap();
+    test.write(to, bytes);
+}
+
+/// The library follows the page headers, whatever the footer states.
+#[test]
+fn a_footer_that_contradicts_the_pages_of_parquet_does_not_fill_the_memory() {
+    let test = TestDir::with_people();
+    common_prefixes(&test, "prefixes.parquet", 3);
+    with_footer(&test, ("prefixes.parquet", "encodings.parquet"), |column| {
+        column.set_encodings(vec![Encoding::PLAIN])
+    });
+    watched(&test, "profile encodings.parquet").exits(0);
+    equal_items(&test, "lists.parquet");
+    with_footer(&test, ("lists.parquet", "values.parquet"), |column| column.set_num_values(10));
+    let refused = watched(&test, "profile values.parquet").exits(2);
+    refused.reports(&["do not have as many values as it states"]);
 }
 
 #[test]

@@ -5,7 +5,8 @@
 use std::io::Read;
 
 use incrowd_testing::foreign::{
-    Packing, shared_strings, spss, stata, stata_labels, stata_long, stata_long_cell, workbook,
+    Packing, nested_parquet, shared_strings, spss, stata, stata_labels, stata_long,
+    stata_long_cell, workbook,
 };
 
 use crate::test_dir::{Outcome, SECRET, TestDir};
@@ -281,6 +282,25 @@ fn labels_shared_by_many_variables_of_an_spss_file_are_stored_once() {
     );
     test.run_within(MEMORY, "anonymize labels.sav --quasi V0 -k 2 -o out.csv").exits(0);
     assert!(test.text("out.csv").contains("label"));
+}
+
+#[test]
+fn a_deeply_nested_parquet_schema_is_refused() {
+    for groups in [64, 20_000, 1_000_000] {
+        let test = setup("deep.parquet", nested_parquet(groups));
+        for args in [
+            "profile deep.parquet",
+            "init deep.parquet -o new.toml",
+            "anonymize deep.parquet --quasi a -k 2 -o out.csv",
+            "verify deep.parquet --quasi a -k 2",
+        ] {
+            refused(&test, args).reports(&["its columns are nested too deeply"]);
+        }
+    }
+    // A list of structures of lists is read to the end of its schema.
+    let test = setup("nested.parquet", nested_parquet(3));
+    let done = refused(&test, "anonymize nested.parquet --quasi a -k 2 -o out.csv");
+    assert!(!done.stderr.contains("nested too deeply"), "{done}");
 }
 
 /// Repeats bytes endlessly.

@@ -1,32 +1,46 @@
-//! Lengths of texts in Parquet pages with the encoding DELTA_BYTE_ARRAY.
+//! Lengths of texts in Parquet pages with the encodings DELTA_BYTE_ARRAY and
+//! DELTA_LENGTH_BYTE_ARRAY.
 //!
-//! Such a page stores for every text the length of the prefix that it shares with the text before,
-//! then the lengths of the remaining suffixes, then the suffixes. A short page can therefore stand
-//! for very long texts. Their lengths are examined before the texts are decoded.
+//! A page of the first kind stores for every text the length of the prefix that it shares with the
+//! text before, then the lengths of the remaining suffixes, then the suffixes. A short page can
+//! therefore stand for very long texts. A page of the second kind stores the lengths, then the
+//! texts. The lengths are examined before the texts are decoded.
 
-/// An upper bound for the length of the longest text: the longest prefix and the longest suffix.
-/// `None` if the page is damaged.
-pub(super) fn longest(values: &[u8]) -> Option<u64> {
-    let (prefix, rest) = highest(values)?;
-    let (suffix, _) = highest(rest)?;
-    prefix.checked_add(suffix)
+/// An upper bound for the length of the longest text of a page with the encoding DELTA_BYTE_ARRAY:
+/// the longest prefix and the longest suffix. `None` if the page is damaged, or has more than `most`
+/// texts.
+pub(super) fn longest(values: &[u8], most: u64) -> Option<u64> {
+    let (prefixes, rest) = lengths(values, most)?;
+    let (suffixes, _) = lengths(rest, most)?;
+    (prefixes.count == suffixes.count).then_some(prefixes.highest + suffixes.highest)
 }
 
-/// The highest of the numbers at the start of `bytes`, in the encoding DELTA_BINARY_PACKED, and the
-/// bytes after them. `None` if they are damaged or negative.
+/// A list of lengths.
+#[derive(Debug)]
+pub(super) struct Lengths {
+    count: u64,
+    /// 0 for an empty list.
+    highest: u64,
+}
+
+/// The lengths at the start of `bytes`, in the encoding DELTA_BINARY_PACKED, and the bytes after
+/// them. `None` if they are damaged, if there are more than `most`, or if one is not in
+/// `0..=i32::MAX`. The library wraps such a length, so its texts would be longer than the bound.
 ///
 /// The header has the number of values per block, the number of miniblocks per block, the number of
 /// values, and the first value. A block has the lowest difference between neighbours and the bit
 /// width of each miniblock, then the bit-packed differences above the lowest one.
-fn highest(mut bytes: &[u8]) -> Option<(u64, &[u8])> {
+pub(super) fn lengths(mut bytes: &[u8], most: u64) -> Option<(Lengths, &[u8])> {
     let (block, miniblocks) = (varint(&mut bytes)?, varint(&mut bytes)?);
-    let (mut left, mut value) = (varint(&mut bytes)?, signed(&mut bytes)?);
+    let (count, mut value) = (varint(&mut bytes)?, signed(&mut bytes)?);
     let of_miniblock = block.checked_div(miniblocks).filter(|n| *n > 0 && n % 8 == 0)?;
-    if left == 0 {
-        return Some((0, bytes));
+    if count > most {
+        return None;
     }
-    let mut highest = value;
-    left -= 1;
+    let Some(mut left) = count.checked_sub(1) else {
+        return Some((Lengths { count, highest: 0 }, bytes));
+    };
+    let mut highest = length(value)?;
     while left > 0 {
         let lowest = signed(&mut bytes)?;
         let widths = bytes.get(..usize::try_from(miniblocks).ok()?)?;
@@ -39,23 +53,33 @@ fn highest(mut bytes: &[u8]) -> Option<(u64, &[u8])> {
             let size = of_miniblock.checked_mul(u64::from(width))? / 8;
             let packed = bytes.get(..usize::try_from(size).ok()?)?;
             bytes = &bytes[packed.len()..];
-            for at in 0..of_miniblock.min(left) {
-                let difference = lowest.checked_add_unsigned(bits(packed, at, width)?)?;
-                value = value.checked_add(difference)?;
-                highest = highest.max(value);
+            let here = of_miniblock.min(left);
+            if width == 0 {
+                // The differences are equal and take no bytes, so their number is not bounded by
+                // the bytes. The last length is the highest or the lowest one.
+                value = value.checked_add(lowest.checked_mul(i64::try_from(here).ok()?)?)?;
+                highest = highest.max(length(value)?);
+            } else {
+                for at in 0..here {
+                    let difference = lowest.checked_add_unsigned(bits(packed, at, width)?)?;
+                    value = value.checked_add(difference)?;
+                    highest = highest.max(length(value)?);
+                }
             }
-            left = left.saturating_sub(of_miniblock);
+            left -= here;
         }
     }
-    Some((u64::try_from(highest).ok()?, bytes))
+    Some((Lengths { count, highest }, bytes))
+}
+
+/// A number that is a valid length.
+fn length(value: i64) -> Option<u64> {
+    (0..=i64::from(i32::MAX)).contains(&value).then_some(value as u64)
 }
 
 /// The number at an index of bit-packed numbers of `width` bits.
 fn bits(packed: &[u8], index: u64, width: u8) -> Option<u64> {
-    if width == 0 {
-        return Some(0);
-    }
-    if width > 56 {
+    if width > 32 {
         // Lengths are 32-bit numbers.
         return None;
     }
@@ -127,13 +151,46 @@ mod tests {
             texts in prop::collection::vec("(abc){0,200}[xyz]{0,9}", 1..400),
         ) {
             let longest_text = texts.iter().map(String::len).max().unwrap() as u64;
-            let bound = pages(&texts).iter().map(|page| longest(page.buffer()).unwrap()).max();
+            let bound = pages(&texts)
+                .iter()
+                .map(|page| longest(page.buffer(), page.num_values().into()).unwrap())
+                .max();
             prop_assert!((longest_text..=2 * longest_text).contains(&bound.unwrap()));
         }
 
         #[test]
         fn damaged_pages_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = longest(&bytes);
+            let bound = longest(&bytes, 1 << 20);
+            prop_assert!(bound.is_none_or(|bound| bound <= 2 * i32::MAX as u64));
         }
+    }
+
+    /// A list of `count` lengths with one block of equal differences, which takes no bytes.
+    fn equal_differences(count: u64, first: u64, difference: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // First value and difference are in zigzag encoding.
+        for mut number in [1 << 60, 1, count, 2 * first, 2 * difference, 0] {
+            while number >= 0x80 {
+                bytes.push(number as u8 | 0x80);
+                number >>= 7;
+            }
+            bytes.push(number as u8);
+        }
+        bytes
+    }
+
+    #[test]
+    fn lengths_that_take_no_bytes_are_not_counted_one_by_one() {
+        let list = equal_differences;
+        let of = |prefixes: Vec<u8>, suffixes: Vec<u8>, most| {
+            longest(&[prefixes, suffixes].concat(), most)
+        };
+        // More lengths than values.
+        assert_eq!(of(list(1 << 60, 0, 0), list(1 << 60, 0, 0), 1 << 20), None);
+        assert_eq!(of(list(1 << 60, 3, 0), list(1 << 60, 4, 0), u64::MAX), Some(7));
+        assert_eq!(of(list(1001, 3, 2), list(1001, 4, 0), 1001), Some(2007));
+        assert_eq!(of(list(1000, 3, 0), list(1001, 4, 0), 2000), None, "different counts");
+        // A length that the library would wrap.
+        assert_eq!(of(list(1 << 40, 0, 1), list(1 << 40, 0, 0), u64::MAX), None);
     }
 }

@@ -57,9 +57,12 @@ pub(super) fn check_footer<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
     from.seek(SeekFrom::Start(start))?;
     let mut footer = vec![0; stated as usize];
     from.read_exact(&mut footer)?;
-    match thrift::is_sound(&footer) {
+    if !thrift::is_sound(&footer, thrift::FILE_METADATA) {
+        return Err(Damage::new("its footer cannot be read"));
+    }
+    match thrift::is_shallow(&footer) {
         true => Ok(()),
-        false => Err(Damage::new("its footer cannot be read")),
+        false => Err(Damage::new("its columns are nested too deeply, or some are missing")),
     }
 }
 
@@ -102,13 +105,23 @@ fn range(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     Some((start, start.checked_add(u64::try_from(chunk.compressed_size()).ok()?)?))
 }
 
+/// Values of the format for the kinds of pages. Pages of other kinds have no values.
+const DATA_PAGE: i32 = 0;
+const DICTIONARY_PAGE: i32 = 2;
+const DATA_PAGE_V2: i32 = 3;
+/// Values of the format for the encodings DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY.
+const DELTA_LENGTHS: std::ops::RangeInclusive<i32> = 6..=7;
+/// The size of the lengths of a text of such a page, which the library decodes at once.
+const PER_LENGTH: u64 = 8;
+
 /// Header of a page.
 #[derive(Debug, Default)]
 struct Page {
-    dictionary: bool,
-    unpacked: i64,
-    packed: i64,
-    values: i64,
+    kind: i32,
+    unpacked: i32,
+    packed: i32,
+    values: i32,
+    encoding: i32,
     header: u64,
 }
 
@@ -141,6 +154,10 @@ pub(super) struct Checked {
     room: u64,
     /// Whether the dictionary may contain long texts.
     long: bool,
+    /// Whether a page stores the lengths of its texts as differences.
+    delta: bool,
+    /// The number of values in the pages.
+    values: u64,
 }
 
 impl Checked {
@@ -155,16 +172,14 @@ impl Checked {
         records: u64,
         length: u64,
     ) -> Result<u64, Damage> {
-        let repeats_prefixes = chunk.encodings().any(|own| own == Encoding::DELTA_BYTE_ARRAY);
-        let room = match self.long || repeats_prefixes {
-            true => self.room.max(longest(file, chunk)?),
+        let room = match self.long || self.delta {
+            true => self.room.max(longest(file, chunk, self.delta)?),
             false => self.room,
         };
         if chunk.column_descr().max_rep_level() == 0 {
             return Ok(room);
         }
-        let items = u64::try_from(chunk.num_values()).unwrap_or(0);
-        let all = items.saturating_mul(room.saturating_add(PER_ITEM));
+        let all = self.values.saturating_mul(room.saturating_add(PER_ITEM));
         if all > LISTS.max(length.saturating_mul(LISTS_TIMES)) {
             return Err(Damage::new("its lists hold much more than a file of its size should"));
         }
@@ -172,7 +187,8 @@ impl Checked {
     }
 }
 
-/// Checks the pages of a column.
+/// Checks the pages of a column. The library follows the page headers, and the footer may state
+/// other encodings and another number of values. So all pages up to the end of the column are read.
 pub(super) fn check_pages(
     file: &Arc<File>,
     chunk: &ColumnChunkMetaData,
@@ -183,59 +199,74 @@ pub(super) fn check_pages(
     let (mut at, end) = range(chunk).filter(|(_, end)| *end <= length).ok_or_else(outside)?;
     let most = PAGE.max(length.saturating_mul(PACKED));
     let texts = matches!(chunk.column_type(), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
-    let (mut values, mut room, mut long) = (0, 0, false);
+    let mut checked = Checked { unpacked: 0, room: 0, long: false, delta: false, values: 0 };
     let (mut dictionary, mut data) = (0u64, 0);
-    while values < chunk.num_values() {
+    while at < end {
         let page = page_at(&mut from, at, end)?;
-        let size = |stated: i64| u64::try_from(stated).ok();
-        let (packed, unpacked) = size(page.packed).zip(size(page.unpacked)).ok_or_else(outside)?;
+        let size = |stated: i32| u64::try_from(stated).map_err(|_| outside());
+        let (packed, values) = (size(page.packed)?, size(page.values)?);
+        let mut unpacked = size(page.unpacked)?;
         at = at
             .checked_add(page.header)
             .and_then(|at| at.checked_add(packed))
+            .filter(|at| *at <= end)
             .ok_or_else(outside)?;
-        if at > end || page.values < 0 {
-            return Err(outside());
+        let room = unpacked / values.max(1);
+        if page.kind != DICTIONARY_PAGE && DELTA_LENGTHS.contains(&page.encoding) {
+            checked.delta = true;
+            unpacked += values * PER_LENGTH;
         }
         if unpacked > most {
             return Err(Damage::new("it states a page that is larger than any page should be"));
         }
-        if page.dictionary {
-            if page.values as u64 > unpacked.saturating_mul(8) {
+        if page.kind == DICTIONARY_PAGE {
+            if values > unpacked.saturating_mul(8) {
                 return Err(Damage::new("it states more values than their bytes can hold"));
             }
-            long |= texts && unpacked > SHORT;
+            checked.long |= texts && unpacked > SHORT;
             dictionary = dictionary.max(unpacked);
         } else {
-            values += page.values;
+            checked.values = checked.values.saturating_add(values);
             data = data.max(unpacked);
-            room = room.max(unpacked / page.values.max(1) as u64);
+            checked.room = checked.room.max(room);
         }
     }
-    Ok(Checked { unpacked: dictionary.saturating_add(data), room, long })
+    if i64::try_from(checked.values) != Ok(chunk.num_values()) {
+        return Err(Damage::new("the pages of a column do not have as many values as it states"));
+    }
+    checked.unpacked = dictionary.saturating_add(data);
+    Ok(checked)
 }
 
 /// Length of the longest text that a column stores once and repeats: in its dictionary, and in
-/// pages that store common prefixes once.
-fn longest(file: &Arc<File>, chunk: &ColumnChunkMetaData) -> Result<u64, Damage> {
-    if chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY {
-        return Ok(u64::try_from(chunk.column_descr().type_length()).unwrap_or(0));
-    }
+/// pages that store common prefixes once. `delta` is whether there may be such pages.
+fn longest(file: &Arc<File>, chunk: &ColumnChunkMetaData, delta: bool) -> Result<u64, Damage> {
+    let descriptor = chunk.column_descr();
+    let levels = [descriptor.max_rep_level(), descriptor.max_def_level()];
+    let is_fixed = chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY;
+    let mut longest = match is_fixed {
+        true => u64::try_from(descriptor.type_length()).unwrap_or(0),
+        false => 0,
+    };
     let values = usize::try_from(chunk.num_values()).unwrap_or(usize::MAX);
     let mut pages = contained(|| SerializedPageReader::new(file.clone(), chunk, values, None))??;
-    let repeats_prefixes = chunk.encodings().any(|own| own == Encoding::DELTA_BYTE_ARRAY);
-    let mut longest = 0;
     while let Some(page) = contained(|| pages.get_next_page())?? {
-        longest = longest.max(match &page {
-            ColumnPage::DictionaryPage { buf, .. } => longest_plain(buf)?,
-            page if page.encoding() == Encoding::DELTA_BYTE_ARRAY => {
-                let descriptor = chunk.column_descr();
-                let levels = [descriptor.max_rep_level(), descriptor.max_def_level()];
-                let texts = values_of(page, levels).and_then(delta::longest);
-                texts.ok_or_else(|| Damage::new("a page ends within its lengths"))?
+        let most = u64::from(page.num_values());
+        let own = match (&page, page.encoding()) {
+            (ColumnPage::DictionaryPage { .. }, _) if is_fixed => Some(0),
+            (ColumnPage::DictionaryPage { buf, .. }, _) => Some(longest_plain(buf)?),
+            (page, Encoding::DELTA_BYTE_ARRAY) => {
+                values_of(page, levels).and_then(|values| delta::longest(values, most))
             }
-            _ => 0,
-        });
-        if !repeats_prefixes {
+            // No text is repeated, but the library decodes as many lengths as the page states.
+            (page, Encoding::DELTA_LENGTH_BYTE_ARRAY) => {
+                values_of(page, levels).and_then(|values| delta::lengths(values, most)).map(|_| 0)
+            }
+            _ => Some(0),
+        };
+        let own = own.ok_or_else(|| Damage::new("the lengths of its texts cannot be read"))?;
+        longest = longest.max(own);
+        if !delta {
             break;
         }
     }
@@ -255,12 +286,18 @@ fn longest_plain(mut rest: &[u8]) -> Result<u64, Damage> {
     Ok(longest)
 }
 
-/// The values of a data page, which follow the repetition and definition levels.
+/// The values of a data page, which follow the repetition and definition levels. `None` for the
+/// deprecated encoding of levels without a length.
 fn values_of(page: &ColumnPage, highest: [i16; 2]) -> Option<&[u8]> {
     match page {
-        ColumnPage::DataPage { buf, .. } => {
+        ColumnPage::DataPage { buf, rep_level_encoding, def_level_encoding, .. } => {
             let mut rest = buf.as_ref();
-            for _ in highest.into_iter().filter(|highest| *highest > 0) {
+            let encodings = [rep_level_encoding, def_level_encoding];
+            for (_, encoding) in highest.iter().zip(encodings).filter(|(highest, _)| **highest > 0)
+            {
+                if *encoding != Encoding::RLE {
+                    return None;
+                }
                 let (length, levels) = rest.split_first_chunk::<4>()?;
                 rest = levels.get(u32::from_le_bytes(*length) as usize..)?;
             }
@@ -292,25 +329,47 @@ fn page_at<R: Read + Seek>(from: &mut R, at: u64, end: u64) -> Result<Page, Dama
     Err(Damage::new("the header of a page cannot be read"))
 }
 
+/// Reads a page header. It has another structure for each kind of page, and the library uses the
+/// one of the stated kind.
 fn read_header(bytes: &[u8]) -> Option<Page> {
+    if !thrift::is_sound(bytes, thrift::PAGE_HEADER) {
+        return None;
+    }
     let mut page = Page::default();
+    // The number of values and the encoding in each structure.
+    let (mut first, mut second, mut dictionary) = ((0, 0), (0, 0), (0, 0));
     let mut compact = Compact::new(bytes);
-    compact.structure(0, &mut |header, field, kind| {
-        match (field, kind) {
-            (1, 5) => page.dictionary = header.number()? == 2,
-            (2, 5) => page.unpacked = header.number()?,
-            (3, 5) => page.packed = header.number()?,
-            (5 | 7 | 8, 12) => header.structure(1, &mut |own, field, kind| {
-                let is_count = (field, kind) == (1, 5);
-                if is_count {
-                    page.values = own.number()?;
+    compact.structure(0, &mut |header, field, _| {
+        let (own, encoding) = match field {
+            5 => (&mut first, 2),
+            7 => (&mut dictionary, 2),
+            8 => (&mut second, 4),
+            _ => {
+                match field {
+                    1 => page.kind = header.number_32()?,
+                    2 => page.unpacked = header.number_32()?,
+                    3 => page.packed = header.number_32()?,
+                    _ => return Some(false),
                 }
-                Some(is_count)
-            })?,
-            _ => return Some(false),
-        }
+                return Some(true);
+            }
+        };
+        header.structure(1, &mut |header, field, _| {
+            match field {
+                1 => own.0 = header.number_32()?,
+                field if field == encoding => own.1 = header.number_32()?,
+                _ => return Some(false),
+            }
+            Some(true)
+        })?;
         Some(true)
     })?;
+    (page.values, page.encoding) = match page.kind {
+        DATA_PAGE => first,
+        DICTIONARY_PAGE => dictionary,
+        DATA_PAGE_V2 => second,
+        _ => (0, 0),
+    };
     page.header = compact.read() as u64;
     Some(page)
 }
