@@ -322,6 +322,37 @@ fn an_interrupted_publication_through_links_is_recognized() {
     test.succeeds("profile rel/real.csv");
 }
 
+fn is_journal(name: &str) -> bool {
+    name.ends_with(".incrowd-journal")
+}
+
+/// Interrupts the first publication as soon as there is a complete journal.
+fn interrupted_first(test: &TestDir) {
+    for at in 1..200 {
+        test.run_with(RELEASE, &[("INCROWD_FAULT", &format!("kill:{at}"))]).exits(137);
+        let Some(name) = test.names().into_iter().find(|name| is_journal(name)) else { continue };
+        if test.text(&name).contains("\ncode ") {
+            return;
+        }
+        // A journal that was not written completely means nothing.
+        std::fs::remove_file(test.path().join(name)).unwrap();
+    }
+    panic!("the publication cannot be interrupted");
+}
+
+#[test]
+fn a_first_publication_in_the_parent_does_not_concern_a_directory() {
+    let test = TestDir::with_people();
+    test.write("data/one.csv", PEOPLE);
+    test.write("data/two.csv", PEOPLE);
+    interrupted_first(&test);
+    assert!(!test.names().contains(&"out.csv".to_owned()), "{:?}", test.names());
+    test.succeeds("profile data").prints(&["records"]);
+    test.succeeds("profile data/");
+    // A pattern in the parent may match the file.
+    test.run("profile *.csv").exits(2).reports(&["a publication in `.` was interrupted"]);
+}
+
 /// The first publication creates the files, and only the links are there when it is interrupted.
 #[test]
 fn a_first_publication_through_links_is_recovered() {
@@ -329,25 +360,14 @@ fn a_first_publication_through_links_is_recovered() {
     std::fs::create_dir(test.path().join("rel")).unwrap();
     std::os::unix::fs::symlink("rel/real.csv", test.path().join("out.csv")).unwrap();
     std::os::unix::fs::symlink("rel/real.json", test.path().join("out.release.json")).unwrap();
-    let is_journal = |name: &String| name.ends_with(".incrowd-journal");
     let there = |test: &TestDir, name: &str| test.path().join(name).exists();
-    let journal = || test.names().into_iter().find(is_journal);
-    let found = (1..200).any(|at| {
-        test.run_with(RELEASE, &[("INCROWD_FAULT", &format!("kill:{at}"))]).exits(137);
-        let text = journal().map(|name| (test.text(&name), name));
-        // A journal that was not written completely means nothing.
-        let whole = text.as_ref().is_some_and(|(text, _)| text.contains("\ncode "));
-        text.filter(|_| !whole)
-            .into_iter()
-            .for_each(|(_, name)| std::fs::remove_file(test.path().join(name)).unwrap());
-        whole
-    });
-    assert!(found && !there(&test, "rel/real.csv"), "{:?}", test.names());
+    interrupted_first(&test);
+    assert!(!there(&test, "rel/real.csv"), "{:?}", test.names());
     for args in ["profile rel", "profile rel/*.csv"] {
         test.run(args).exits(2).reports(&["a publication in `rel` was interrupted"]);
     }
     test.succeeds("recover out.csv");
-    assert!(journal().is_none(), "{:?}", test.names());
+    assert!(!test.names().iter().any(|name| is_journal(name)), "{:?}", test.names());
     assert!(there(&test, "rel/real.csv") == there(&test, "rel/real.json"), "{:?}", test.names());
 }
 

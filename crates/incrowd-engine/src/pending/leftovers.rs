@@ -266,8 +266,13 @@ pub fn refuse_interrupted(table: &Path) -> Result<()> {
     let Places { all, is_collection, .. } = Places::of(table);
     let pattern = table.file_name().filter(|_| is_collection && !table.is_dir());
     let pattern = pattern.and_then(|name| glob::Pattern::new(&name.to_string_lossy()).ok());
+    let own = table.is_dir().then(|| table.canonicalize().ok()).flatten();
     let mut secret = None;
     for place in all {
+        // The files of a directory are below it, not in its parent.
+        let is_within = own.as_ref().is_none_or(|own| {
+            place.directory.canonicalize().is_ok_and(|directory| directory.starts_with(own))
+        });
         for path in place.journals() {
             if secret.is_none() {
                 secret = Some(Secret::existing()?);
@@ -277,6 +282,7 @@ pub fn refuse_interrupted(table: &Path) -> Result<()> {
             // A pattern or a directory also stands for files that are still to be put there.
             let may_come = |name: &OsStr| {
                 is_collection
+                    && is_within
                     && place.directory.join(name).symlink_metadata().is_err()
                     && pattern.as_ref().is_none_or(|own| own.matches(&name.to_string_lossy()))
             };
