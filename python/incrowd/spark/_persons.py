@@ -57,8 +57,12 @@ def numbered(secret: str, person: Any, missing: Sequence[str]) -> Any:
     """Returns the number of a person, null for a missing identifier."""
     f = functions()
     text = person.cast("string")
-    named = text.isNotNull() & ~text.isin(list(missing)) if missing else text.isNotNull()
-    digest = f.sha2(f.concat(f.lit(secret).cast("binary"), key_of(text).cast("binary")), 256)
+    key = key_of(text)
+    named = text.isNotNull()
+    for marker in missing:
+        # All spellings of a missing value are missing, as `means_missing` in `incrowd-core` decides.
+        named = named & (key != key_of(f.lit(marker)))
+    digest = f.sha2(f.concat(f.lit(secret).cast("binary"), key.cast("binary")), 256)
     # Sixteen hexadecimal digits as a signed 64-bit number.
     return f.when(named, f.conv(f.substring(digest, 1, 16), 16, -10).cast("bigint"))
 

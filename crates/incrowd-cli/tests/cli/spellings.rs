@@ -94,6 +94,27 @@ fn a_missing_text_with_blanks_is_the_missing_value() {
 }
 
 #[test]
+fn a_missing_person_with_blanks_has_no_identifier() {
+    let test = TestDir::new();
+    let records = |ids: &[&str]| ids.iter().map(|id| format!("{id},A,flu\n")).collect::<String>();
+    // Five records without an identifier are five persons, and `7`, `7.0` are one.
+    test.write(
+        "t.csv",
+        format!("id,zip,disease\n{}", records(&["?", " ?", " ?", "?\u{a0}", " NA", "7", "7.0"])),
+    );
+    let asked = "anonymize t.csv --person id --quasi zip --sensitive disease -o out.csv";
+    test.refuses(&format!("{asked} -k 7")).exits(1).reports(&["all 6 persons in one group"]);
+    let done = test.succeeds(&format!("{asked} -k 6"));
+    done.reports(&["in column `id` 1 person is written in more than one way"]);
+    let manifest = test.json("out.release.json");
+    assert_eq!(manifest["persons"]["read"], 6, "{manifest}");
+    // With another marker ` ?` is an identifier.
+    test.refuses(&format!("{asked} -k 6 --missing NA"))
+        .exits(1)
+        .reports(&["all 3 persons in one group"]);
+}
+
+#[test]
 fn verify_and_attack_count_missing_texts_with_blanks_alike() {
     let test = setup(&["?", " ?", "NA ", "?"]);
     let read = "t.csv --quasi zip --sensitive disease --missing [\"?\",\"NA\"]";

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use arrow_array::{Array, StringViewArray};
-use incrowd_core::MISSING;
+use incrowd_core::{MISSING, means_missing};
 
 use super::codes::{NumberCodes, TextCodes, UNKNOWN};
 use crate::intern::{Cache, Interner, Short};
@@ -41,6 +41,9 @@ const COPIES: usize = 5;
 pub(crate) struct Coding<'a> {
     /// Texts that mean a missing value. A null always does.
     pub(crate) missing: &'a [String],
+    /// Whether every [spelling](means_missing) of such a text is missing. This is decided before a
+    /// text is added to the dictionary, not once per record.
+    pub(crate) is_person: bool,
     /// Whether texts longer than [`LONGEST`] are replaced by a prefix and a digest. Different texts
     /// stay different, and long texts do not fill the memory.
     pub(crate) shortens: bool,
@@ -239,6 +242,13 @@ impl<'a> ColumnCoder<'a> {
             Some(code) => return code,
             None => {}
         }
+        let missing = self.coding.missing;
+        if self.coding.is_person
+            && std::str::from_utf8(text).is_ok_and(|text| means_missing(text, missing))
+        {
+            self.remember(text, MISSING, is_cached);
+            return MISSING;
+        }
         let shared = self.dictionary.lock();
         let mut shared = shared.expect("no thread panics while it holds a dictionary");
         let before = (shared.memory(), shared.len());
@@ -251,11 +261,17 @@ impl<'a> ColumnCoder<'a> {
                 false => shared.memory() - before.0,
             };
         }
+        drop(shared);
+        self.remember(text, code, is_cached);
+        code
+    }
+
+    /// Adds a text to the cache, if there is room.
+    fn remember(&mut self, text: &[u8], code: u32, is_cached: bool) {
         if self.room > 0 && is_cached && self.cache.text_bytes() + text.len() <= SMALL_TEXTS {
             self.cache.put(text, code);
             self.room -= 1;
         }
-        code
     }
 }
 

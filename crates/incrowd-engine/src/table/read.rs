@@ -230,6 +230,7 @@ impl<'a> TableReader<'a> {
             let coding = Coding {
                 // A count is never missing, also if its digits are a missing-value text.
                 missing: if is_count { &[] } else { missing },
+                is_person: slots.person == Some(column),
                 shortens: is_kept && shared.spec.shortens,
                 is_folded: slots.folded().contains(&column),
             };
