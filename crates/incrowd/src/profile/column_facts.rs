@@ -4,7 +4,7 @@
 use incrowd_audit::risk::ColumnCounts;
 use incrowd_core::CodedColumn;
 use incrowd_core::calendar::{DateFormat, Sniffed};
-use incrowd_core::number::{Number, looks_numeric, parse_number};
+use incrowd_core::number::{Number, first_inexact, is_quantity, parse_number};
 
 use super::markers::{self, Marker};
 
@@ -75,14 +75,19 @@ impl<'a> ColumnFacts<'a> {
         let by_code = column.counts();
         let used = || column.texts.iter().filter(|(code, _)| by_code[*code as usize] > 0);
         let (mut whole, mut real, mut marks, mut texts) = (0u64, 0u64, Vec::new(), Vec::new());
+        let mut quantities = Vec::new();
         for (code, text) in used() {
-            match looks_numeric(text).then(|| parse_number(text)).flatten() {
+            let number = parse_number(text).filter(|_| is_quantity(text));
+            quantities.extend(number.map(|_| text));
+            match number {
                 Some(Number::Integer(_)) => whole += 1,
                 Some(Number::Real(_)) => real += 1,
                 None if markers::is_word(text) => marks.push((text, by_code[code as usize])),
                 None => texts.push(text),
             }
         }
+        // Numbers that computations would change make the column text, as when it is anonymized.
+        texts.extend(first_inexact(&quantities).map(|at| quantities[at]));
         let only_markers = marks.len() <= markers::MOST;
         // Markers of missing values do not change the type, if they are few and there is more than
         // one other value.
@@ -253,7 +258,7 @@ fn hash(text: &str) -> u64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use incrowd_core::Columnar;
+    use incrowd_core::{ColumnSpec, Columnar, Domain, FoldedColumn};
 
     /// Calls `ask` with the facts about a column of these cells; empty cells are missing.
     pub(crate) fn with_column<T>(
@@ -306,6 +311,26 @@ pub(crate) mod tests {
         );
         assert_eq!(kind(&["N", "Unknown"]), ValueKind::Text);
         assert_eq!(kind(&["", ""]), ValueKind::Text);
+    }
+
+    /// A column is proposed as numbers exactly if it is then anonymized as numbers.
+    #[test]
+    fn numbers_are_recognized_as_when_they_are_anonymized() {
+        for (cells, is_number) in [
+            (vec!["0.10000000000000001", "0.69999999999999996", "3"], true),
+            (vec!["0.1", "0.10000000000000001"], false),
+            (vec!["0.10000000000000001", "0.100000000000000010"], true),
+            (vec!["7", "9007199254740992"], true),
+            (vec!["7", "9007199254740993"], false),
+            (vec!["02139", "10001"], false),
+        ] {
+            let kind = with_column("x", &cells, |facts| facts.kind);
+            let texts = std::iter::once("").chain(cells.iter().copied()).map(str::to_owned);
+            let column = FoldedColumn { name: "x".to_owned(), texts: texts.collect() };
+            let (domain, _) = Domain::build(&column, &ColumnSpec::default(), None).unwrap();
+            let anonymized = matches!(domain, Domain::Numbers(_));
+            assert_eq!((kind.is_number(), anonymized), (is_number, is_number), "{cells:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{Int32Builder, ListBuilder};
-use arrow_array::{ArrayRef, Date32Array, Decimal128Array, Int64Array, RecordBatch};
+use arrow_array::{ArrayRef, Date32Array, Decimal128Array, Int64Array, RecordBatch, UInt64Array};
 use incrowd::job::{Job, RoleName};
 use incrowd::{Batches, Fault, Silent, anonymize};
 
@@ -58,6 +58,37 @@ fn odd_types_are_published_or_refused() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// 2^53 + 1 is not a float: as floats, the first number would become another one.
+#[test]
+fn integers_beyond_floats_are_published_exactly() {
+    const NUMBERS: [i64; 2] = [9_007_199_254_740_993, 9_007_199_254_740_994];
+    let n = || (0..8).map(|i| NUMBERS[i % 2]);
+    let decimals = Decimal128Array::from_iter_values(n().map(i128::from));
+    let columns: [(&str, ArrayRef); 3] = [
+        ("int64", Arc::new(Int64Array::from_iter_values(n()))),
+        ("uint64", Arc::new(UInt64Array::from_iter_values(n().map(|x| x as u64)))),
+        ("decimal128", Arc::new(decimals.with_precision_and_scale(20, 0).unwrap())),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    for (name, array) in columns {
+        let batch = RecordBatch::try_from_iter([(name, array)]).unwrap();
+        for (k, ncp) in [(4, 0.0), (8, 1.0)] {
+            let table = Batches::new("odd", batch.schema(), vec![batch.clone()]).unwrap();
+            let out = dir.path().join(format!("{name}{k}.csv"));
+            let report =
+                anonymize(&Job::of_batches(table).output(&out).quasi([name]).k(k), &Silent)
+                    .unwrap_or_else(|e| panic!("{name} {k}: {e}"));
+            assert_eq!(report.manifest.to_json()["metrics"]["ncp"], ncp, "{name} {k}");
+            let text = std::fs::read_to_string(&out).unwrap();
+            let mut cells: Vec<&str> = text.lines().skip(1).collect();
+            cells.sort_unstable();
+            let exact: Vec<String> = NUMBERS.iter().flat_map(|x| vec![x.to_string(); 4]).collect();
+            assert_eq!(cells.len(), 8, "{name} {k}");
+            assert_eq!(cells == exact, k == 4, "{name} {k}: {cells:?}");
         }
     }
 }
