@@ -31,6 +31,8 @@ pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure
     let settings = Settings { table, rows: args.rows, seed: args.seed, k: args.k };
     make(&args.dir, settings, mode)?;
     let job_path = args.dir.join("job.toml");
+    let file = incrowd::job::read(&job_path)?;
+    incrowd::unauthenticated_by_job(&file.job).iter().for_each(|text| mode.warn(text));
     if args.data_only {
         if mode.json {
             let files =
@@ -47,8 +49,6 @@ pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure
         return Ok(ExitCode::SUCCESS);
     }
     let unique = unique_people(&args.dir.join("people.csv"), &quasi)?;
-    let file = incrowd::job::read(&job_path)?;
-    incrowd::unauthenticated_by_job(&file.job).iter().for_each(|text| mode.warn(text));
     let report =
         incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
     let release = args.dir.join("people.release.csv");
@@ -206,7 +206,14 @@ fn check_directory(dir: &Path, next: Settings) -> Result<()> {
         })
     };
     let entries: Vec<_> = entries.collect();
-    if entries.is_empty() {
+    // Also returns if a demo was killed before its first file, the job, was published.
+    let is_staged_job = |e: &io::Result<fs::DirEntry>| {
+        e.as_ref().is_ok_and(|e| {
+            let name = e.file_name().to_string_lossy().into_owned();
+            name.starts_with(".job.toml.") && name.ends_with(".incrowd-partial")
+        })
+    };
+    if entries.iter().all(is_staged_job) {
         return Ok(());
     }
     let job = dir.join("job.toml");
@@ -243,23 +250,32 @@ fn check_directory(dir: &Path, next: Settings) -> Result<()> {
     }
 }
 
-/// Writes the table, the hierarchies and the job file.
+/// Writes the job file, the hierarchies and the table.
 fn make(dir: &Path, settings: Settings, mode: OutputMode) -> Result<()> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |e: io::Error| Error::resources(format!("cannot write `{}`: {e}", path.display()))
     };
     check_directory(dir, settings)?;
-    let hierarchies = dir.join("hierarchies");
-    fs::create_dir_all(&hierarchies).map_err(failed(&hierarchies))?;
-    // The table is emptied first, and the job file is written before the others, so that a later
-    // demo recognizes the files of a killed one.
+    fs::create_dir_all(dir).map_err(failed(dir))?;
+    let write = |path: &Path, text: &str| {
+        let target = incrowd::Target::decide(path)?;
+        incrowd::write_file(&target, text.as_bytes(), incrowd::Audience::Everybody)
+    };
     let people = dir.join("people.csv");
     let target = incrowd::Target::decide(&people)?;
-    let mut out = BufWriter::new(fs::File::create(target.path()).map_err(failed(&people))?);
-    let job = (dir.join("job.toml"), settings.job());
-    for (path, text) in std::iter::once(job).chain(settings.hierarchies(dir)) {
-        fs::write(incrowd::Target::decide(&path)?.path(), text).map_err(failed(&path))?;
+    let empty = || fs::File::create(target.path()).map_err(failed(&people));
+    // A later demo recognizes the files of a killed one by the complete job file, so that comes
+    // first. The table of an earlier demo is emptied before, because it fits the old job only.
+    if people.exists() {
+        empty()?;
+    }
+    write(&dir.join("job.toml"), &settings.job())?;
+    let mut out = BufWriter::new(empty()?);
+    let hierarchies = dir.join("hierarchies");
+    fs::create_dir_all(&hierarchies).map_err(failed(&hierarchies))?;
+    for (path, text) in settings.hierarchies(dir) {
+        write(&path, &text)?;
     }
     let bar = Bar::new(mode);
     bar.step("making", Some(settings.rows));

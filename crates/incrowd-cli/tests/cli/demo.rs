@@ -91,7 +91,7 @@ fn a_file_is_not_a_directory() {
     let test = TestDir::with_people();
     test.refuses("demo --rows 50 --dir people.csv")
         .exits(2)
-        .reports(&["cannot write `people.csv/hierarchies`"]);
+        .reports(&["cannot write `people.csv`"]);
 }
 
 #[test]
@@ -160,5 +160,35 @@ fn files_that_were_changed_after_the_demo_are_unchanged() {
         let people = test.text("d/people.csv");
         test.write("d/people.csv", &people[..people.len() / 2]);
         test.succeeds(&again);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_demo_can_be_repeated() {
+    let first = "demo --rows 50 -k 3 --data-only --dir d";
+    let other = "demo --rows 60 -k 4 --seed 2 --table skewed --data-only --dir d";
+    for again in [false, true] {
+        let mut killed = 0;
+        loop {
+            let test = TestDir::new();
+            if again {
+                test.succeeds(first);
+            }
+            let fault = format!("kill:{}", killed + 1);
+            let done = test.run_with(other, &[("INCROWD_FAULT", &fault)]);
+            if done.code == 0 {
+                break;
+            }
+            let done = done.exits(137);
+            killed += 1;
+            test.succeeds(if killed % 2 == 0 { first } else { other });
+            assert!(
+                test.names().iter().all(|name| !name.ends_with("-partial")),
+                "{done}{:?}",
+                test.names()
+            );
+        }
+        assert!(killed > 10, "{killed}");
     }
 }

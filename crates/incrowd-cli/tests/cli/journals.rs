@@ -12,6 +12,8 @@ use crate::test_dir::{Outcome, PEOPLE, TestDir};
 const RELEASE: &str = "anonymize people.csv --quasi age,zip --sensitive disease -k 2 -o out.csv";
 const AGAIN: &str = "anonymize people.csv --quasi age,zip --sensitive disease -k 3 -o out.csv";
 const JOURNAL: &str = ".out.csv.0123456789abcdef.incrowd-journal";
+/// A journal in the directory of a demo.
+const DEMO_JOURNAL: &str = "demo/.people.release.csv.0123456789abcdef.incrowd-journal";
 
 /// Commands that only read. All of them read the release.
 const READING: [&str; 8] = [
@@ -33,18 +35,20 @@ const READING_ONE: [&str; 6] = [
     "hierarchy lint away/zip.csv --table people.csv --column zip",
     "hierarchy show mask --table people.csv --column zip",
 ];
-/// Commands that write into the directory.
-const WRITING: [&str; 6] = [
+/// Commands that write into the directory, or into that of a demo.
+const WRITING: [&str; 8] = [
     "init people.csv -o job.toml --force",
     AGAIN,
     "anonymize people.csv --quasi age,zip -k 1000 -o out.csv",
     "batches away/people.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=2,on=disease,seed=1 --dir .",
     "batches people.csv --quasi age,zip --sensitive disease --suppression r-suppression:l=2,on=disease,seed=1 --dir away/new",
     "recover",
+    "demo --rows 100 -k 2 --dir demo",
+    "demo --rows 100 -k 2 --dir demo --data-only",
 ];
 
-/// A directory with a release, a directory for pages, another one with a release, and a file that
-/// must not change.
+/// A directory with a release, a directory for pages, another one with a release, one with a demo,
+/// and a file that must not change.
 fn setup() -> TestDir {
     let test = TestDir::with_people();
     test.write("away/people.csv", PEOPLE);
@@ -53,6 +57,7 @@ fn setup() -> TestDir {
     );
     test.succeeds("hierarchy build people.csv zip --kind mask -o away/zip.csv");
     test.succeeds(RELEASE);
+    test.succeeds("demo --rows 100 -k 2 --dir demo");
     test.write("pages/about.txt", "pages");
     test.write("home/.bashrc", "export A=1\n");
     test
@@ -144,7 +149,8 @@ fn replayed(test: &TestDir) -> Vec<(String, String)> {
 /// it is neither executed nor removed.
 fn every_command(test: &TestDir, what: &str, journal: &str, run: &dyn Fn(&str) -> Outcome) {
     for args in READING.iter().chain(&READING_ONE).chain(&WRITING) {
-        test.write(JOURNAL, journal);
+        let name = if args.starts_with("demo") { DEMO_JOURNAL } else { JOURNAL };
+        test.write(name, journal);
         let before = test.files();
         // `--quiet` does not hide the warning.
         let done = run(&format!("{args} --quiet"));
@@ -153,7 +159,7 @@ fn every_command(test: &TestDir, what: &str, journal: &str, run: &dyn Fn(&str) -
         // The command itself must work, so that it reads the directory.
         let refuses = ["-k 1000", "recover"].iter().any(|part| args.contains(part));
         assert!(done.code == 0 || refuses, "{what}: {args}\n{done}");
-        for name in [JOURNAL, "home/.bashrc", "packed.txt", "people.csv", "away/out.csv"] {
+        for name in [name, "home/.bashrc", "packed.txt", "people.csv", "away/out.csv"] {
             assert!(after.get(name) == before.get(name), "{what}: {args} changed {name}\n{done}");
         }
         warns(&done, what, args);
@@ -720,7 +726,9 @@ fn journals_of_other_users_are_not_executed() {
     let mut journals = replayed(&test);
     journals.extend(forged(&test).into_iter().step_by(3));
     for (what, forged) in journals {
-        test.write(JOURNAL, "");
+        for name in [JOURNAL, DEMO_JOURNAL] {
+            test.write(name, "");
+        }
         open_to_others(&test);
         every_command(&test, &what, &forged, &run);
     }
