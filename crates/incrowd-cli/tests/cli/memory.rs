@@ -53,8 +53,13 @@ fn watched(test: &TestDir, args: &str) -> Outcome {
 
 /// Writes a compressed file of repeated chunks.
 fn packed(test: &TestDir, name: &str, pieces: &[(&[u8], usize)]) {
-    let file = std::fs::File::create(test.path().join(name)).unwrap();
-    let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::best());
+    test.write(name, compressed(pieces));
+    small(test, name);
+}
+
+/// Returns compressed repeated chunks.
+pub(crate) fn compressed(pieces: &[(&[u8], usize)]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     for (piece, times) in pieces {
         // Large writes are fast.
         let many = (1 << 20) / piece.len().max(1) + 1;
@@ -62,8 +67,7 @@ fn packed(test: &TestDir, name: &str, pieces: &[(&[u8], usize)]) {
         (0..times / many).for_each(|_| out.write_all(&block).unwrap());
         (0..times % many).for_each(|_| out.write_all(piece).unwrap());
     }
-    out.finish().unwrap();
-    small(test, name);
+    out.finish().unwrap()
 }
 
 fn small(test: &TestDir, name: &str) {

@@ -17,9 +17,13 @@ use crate::test_dir::TestDir;
 
 /// Starts a server and returns its address.
 fn serving(test: &TestDir, more: &[&str]) -> (Child, String) {
-    let mut server = Command::new(env!("CARGO_BIN_EXE_incrowd"))
-        .args(["serve", "--no-open"])
-        .args(more)
+    let mut command = Command::new(env!("CARGO_BIN_EXE_incrowd"));
+    command.args(["serve", "--no-open"]).args(more);
+    started(test, command)
+}
+
+fn started(test: &TestDir, mut command: Command) -> (Child, String) {
+    let mut server = command
         .current_dir(test.path())
         .env("TMPDIR", test.path())
         .stdin(Stdio::null())
@@ -133,6 +137,93 @@ fn the_next_server_removes_the_files_of_a_killed_one() {
         server.wait().unwrap();
     }
     assert_eq!(test.names(), ["people.csv"]);
+}
+
+/// Uploads a file and waits until it is read or refused. Returns the last answer.
+#[cfg(target_os = "linux")]
+fn uploaded(root: &str, name: &str, content: &[u8]) -> String {
+    let (host, path) = root.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let mut body = b"--x\r\nContent-Disposition: form-data; name=\"file\"; ".to_vec();
+    body.extend(format!("filename=\"{name}\"\r\n\r\n").bytes());
+    body.extend([content, b"\r\n--x--\r\n"].concat());
+    let head = format!(
+        "POST /{path}/upload HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\n\
+         Connection: close\r\nContent-Type: multipart/form-data; boundary=x\r\n\
+         Content-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(host).unwrap();
+    stream.write_all(&[head.into_bytes(), body].concat()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let until = Instant::now() + Duration::from_secs(120);
+    while let Some(at) = location(&answer).filter(|at| !at.ends_with("/table")) {
+        assert!(Instant::now() < until, "{name} is neither read nor refused");
+        let next = asked(&format!("http://{host}{at}"));
+        // Without a new address, the page shows the progress or the error.
+        if location(&next).is_some() || next.contains("id=\"error\"") {
+            answer = next;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    answer
+}
+
+/// Returns the address that an answer leads to.
+#[cfg(target_os = "linux")]
+fn location(answer: &str) -> Option<&str> {
+    answer.lines().find_map(|line| line.strip_prefix("location: "))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn hostile_uploads_do_not_end_the_server() {
+    use crate::{memory, small_files};
+
+    const MEMORY: u64 = 1024;
+    let test = TestDir::new();
+    let (server, address) = started(&test, test.command_within(MEMORY, "serve --no-open"));
+    let _server = Started(server);
+    let origin = address.split("/?").next().unwrap();
+    let welcome = asked(&address);
+    let start = location(&welcome).unwrap().to_owned();
+    let root = format!("{origin}{}", start.trim_end_matches('/'));
+    let uploads = || {
+        let is_upload = |name: &String| {
+            name.contains('/')
+                && ["open.html", "lock"].iter().all(|own| !name.ends_with(own))
+                && test.path().join(name).is_file()
+        };
+        test.names().into_iter().filter(is_upload).collect::<Vec<String>>()
+    };
+    let good = uploaded(&root, "people.csv", crate::test_dir::PEOPLE.as_bytes());
+    let table = location(&good).unwrap_or_else(|| panic!("{good}"));
+    let kept = uploads();
+    assert!(kept.len() == 1 && kept[0].ends_with("people.csv"), "{kept:?}");
+    let is_served = |path: &str| asked(&format!("{origin}{path}")).starts_with("HTTP/1.1 200");
+    for (name, content) in [
+        ("shared.xlsx", small_files::shared_string(40 << 20, 5_000)),
+        ("empty.xlsx", small_files::mostly_empty_workbook()),
+        ("overlap.dta", small_files::overlapping_labels()),
+        ("header.csv.gz", memory::compressed(&[(b"a", 1_400_000_000)])),
+    ] {
+        let answer = uploaded(&root, name, &content);
+        assert!(answer.contains("id=\"error\""), "{name}: {answer}");
+        assert!(!answer.contains(crate::test_dir::SECRET), "{name}");
+        assert!(is_served(&start), "{name}");
+        assert_eq!(uploads(), kept, "{name}");
+    }
+    // These would be large if every record had a text of its own.
+    for (name, content) in [
+        ("shared.xlsx", small_files::shared_string(1 << 20, 5_000)),
+        ("labels.dta", small_files::long_label(300_000)),
+    ] {
+        let answer = uploaded(&root, name, &content);
+        let table = location(&answer).unwrap_or_else(|| panic!("{name}: {answer}"));
+        assert!(is_served(table) && is_served(&start), "{name}");
+        assert!(is_served(&table.replace("/table", "/release")), "{name}");
+    }
+    assert!(is_served(table));
 }
 
 /// Another server on this host. It records requests and answers with a page and optionally a

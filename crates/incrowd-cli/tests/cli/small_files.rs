@@ -59,14 +59,19 @@ fn a_cell_at_the_end_of_a_sheet_allocates_no_cells_before_it() {
     assert_eq!(test.records("out.csv").len(), 10);
 }
 
-#[test]
-fn a_workbook_that_is_mostly_empty_is_refused_before_it_is_filled() {
+/// A workbook with one column of numbers, and one number in the last column.
+pub(crate) fn mostly_empty_workbook() -> Vec<u8> {
     let mut rows = row(1, &inline("A1", "age"));
     for i in 2..60_000 {
         rows += &row(i, &number(&format!("A{i}"), i % 90));
     }
     rows += &row(60_000, &number("XFD60000", 5));
-    let test = setup("wide.xlsx", workbook(&rows, "<sst/>", "<styleSheet/>"));
+    workbook(&rows, "<sst/>", "<styleSheet/>")
+}
+
+#[test]
+fn a_workbook_that_is_mostly_empty_is_refused_before_it_is_filled() {
+    let test = setup("wide.xlsx", mostly_empty_workbook());
     for command in ["profile", "init"] {
         refused(&test, &format!("{command} wide.xlsx")).reports(LARGE);
     }
@@ -86,16 +91,21 @@ fn counts_stated_by_a_workbook_are_not_trusted() {
     }
 }
 
-#[test]
-fn a_long_string_shared_by_many_cells_of_a_workbook_is_stored_once() {
-    let long = SECRET.repeat((1 << 20) / SECRET.len());
+/// A workbook in which all records share one string of this many bytes.
+pub(crate) fn shared_string(length: usize, records: usize) -> Vec<u8> {
+    let long = SECRET.repeat(length / SECRET.len());
     let mut rows = row(1, &(inline("A1", "age") + &inline("B1", "note")));
-    for i in 2..5_002 {
+    for i in 2..records + 2 {
         let cells =
             number(&format!("A{i}"), i % 9) + &format!("<c r=\"B{i}\" t=\"s\"><v>0</v></c>");
         rows += &row(i, &cells);
     }
-    let test = setup("shared.xlsx", workbook(&rows, &shared_strings(&[&long]), "<styleSheet/>"));
+    workbook(&rows, &shared_strings(&[&long]), "<styleSheet/>")
+}
+
+#[test]
+fn a_long_string_shared_by_many_cells_of_a_workbook_is_stored_once() {
+    let test = setup("shared.xlsx", shared_string(1 << 20, 5_000));
     test.run_within(MEMORY, "profile shared.xlsx").exits(0).prints(&["5,000 records", "note"]);
     test.run_within(MEMORY, "anonymize shared.xlsx --quasi age --drop note -k 2 -o out.csv")
         .exits(0);
@@ -151,15 +161,19 @@ fn other_spreadsheets_are_recognized() {
     }
 }
 
-#[test]
-fn a_release_of_long_sensitive_texts_is_written_in_chunks() {
+/// A Stata file with one label of 30,000 bytes for the answers of all records.
+pub(crate) fn long_label(records: usize) -> Vec<u8> {
     let mut label = SECRET.repeat(30_000 / SECRET.len()).into_bytes();
     label.push(0);
-    let data: Vec<u8> = (0..20_000usize).flat_map(|i| [1, (i % 80) as u8]).collect();
+    let data: Vec<u8> = (0..records).flat_map(|i| [1, (i % 80) as u8]).collect();
     let labels = stata_labels("answers", &[(1, 0)], &label);
-    let file =
-        stata(&[("answer", BYTE, "answers"), ("age", BYTE, "")], 20_000, &data, b"", &labels);
-    let test = setup("labels.dta", file);
+    let columns = [("answer", BYTE, "answers"), ("age", BYTE, "")];
+    stata(&columns, records as u64, &data, b"", &labels)
+}
+
+#[test]
+fn a_release_of_long_sensitive_texts_is_written_in_chunks() {
+    let test = setup("labels.dta", long_label(20_000));
     // 600 MB of text.
     test.run_within(512, "anonymize labels.dta --quasi age --sensitive answer -k 2 -o out.csv.gz")
         .exits(0);
@@ -174,13 +188,7 @@ const LONG: u16 = 32768;
 
 #[test]
 fn a_long_label_of_many_records_of_a_stata_file_is_stored_once() {
-    let mut label = SECRET.repeat(30_000 / SECRET.len()).into_bytes();
-    label.push(0);
-    let data: Vec<u8> = (0..300_000usize).flat_map(|i| [1, (i % 80) as u8]).collect();
-    let labels = stata_labels("answers", &[(1, 0)], &label);
-    let file =
-        stata(&[("answer", BYTE, "answers"), ("age", BYTE, "")], 300_000, &data, b"", &labels);
-    let test = setup("labels.dta", file);
+    let test = setup("labels.dta", long_label(300_000));
     test.run_within(MEMORY, "profile labels.dta").exits(0).prints(&["300,000 records", "answer"]);
     test.run_within(MEMORY, "anonymize labels.dta --quasi age --drop answer -k 2 -o out.csv")
         .exits(0);
@@ -196,16 +204,18 @@ fn long_texts_shared_by_many_records_of_a_stata_file_are_stored_once() {
     test.run_within(256, "profile long.dta").exits(0).prints(&["1,200 records", "note"]);
 }
 
-#[test]
-fn overlapping_labels_are_refused_once_they_are_too_large() {
-    // 20,000 labels of up to a megabyte that end with the same bytes.
+/// A Stata file with 20,000 labels of up to a megabyte that end with the same bytes.
+pub(crate) fn overlapping_labels() -> Vec<u8> {
     let mut texts = SECRET.repeat((1 << 20) / SECRET.len()).into_bytes();
     texts.push(0);
     let labels: Vec<(i32, u32)> = (0..20_000).map(|i| (i, i as u32)).collect();
     let data: Vec<u8> = (0..20_000i16).flat_map(i16::to_le_bytes).collect();
-    let file =
-        stata(&[("answer", 65529, "a")], 20_000, &data, b"", &stata_labels("a", &labels, &texts));
-    refused(&setup("overlap.dta", file), "profile overlap.dta").reports(LARGE);
+    stata(&[("answer", 65529, "a")], 20_000, &data, b"", &stata_labels("a", &labels, &texts))
+}
+
+#[test]
+fn overlapping_labels_are_refused_once_they_are_too_large() {
+    refused(&setup("overlap.dta", overlapping_labels()), "profile overlap.dta").reports(LARGE);
 }
 
 #[test]

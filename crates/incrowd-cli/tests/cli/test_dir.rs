@@ -148,9 +148,10 @@ impl TestDir {
         Outcome::new(args, output)
     }
 
-    /// Runs `incrowd` with a limit on its allocated memory. Mapped files do not count.
+    /// Returns a command that runs `incrowd` with a limit on its allocated memory. Mapped files do
+    /// not count.
     #[cfg(target_os = "linux")]
-    pub(crate) fn run_within(&self, mebibytes: u64, args: &str) -> Outcome {
+    pub(crate) fn command_within(&self, mebibytes: u64, args: &str) -> Command {
         let plain = self.command();
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -d \"$0\" && exec \"$@\"", &(mebibytes << 10).to_string()]);
@@ -161,6 +162,13 @@ impl TestDir {
                 None => command.env_remove(name),
             };
         }
+        command
+    }
+
+    /// Runs `incrowd` with a limit on its allocated memory.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn run_within(&self, mebibytes: u64, args: &str) -> Outcome {
+        let command = self.command_within(mebibytes, args);
         let output = assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap();
         Outcome::new(args, output)
     }
