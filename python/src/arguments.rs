@@ -301,8 +301,8 @@ impl Arguments {
         Ok((file, asked))
     }
 
-    /// Returns the request to judge a release. If `of_job` is set, the arguments are the settings of
-    /// a job.
+    /// Returns the request to judge a release. If `of_job` is set, the arguments are the settings
+    /// of a job.
     pub(crate) fn judging(
         self,
         file: Option<&Path>,

@@ -258,7 +258,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn written_numbers_are_read_back(
             numbers in prop::collection::vec(
                 (any::<i32>(), 0u8..4, any::<bool>(), any::<i32>()),
                 1..6,

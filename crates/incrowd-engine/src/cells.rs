@@ -420,7 +420,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_that_read_the_same_are_one_and_a_null_is_none() {
+    fn equal_texts_have_one_code_and_nulls_have_none() {
         let decimal = Default::default();
         let renderer = Renderer::Text {
             columns: 2,

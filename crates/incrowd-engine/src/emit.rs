@@ -364,8 +364,8 @@ impl<'a> InOrder<'a> {
 /// The number of records that are sorted at once if no cells must be loaded for them.
 const SORTED: u64 = WINDOW as u64 * order::BUCKET;
 
-/// Shuffles the buckets that need it, and unpacks their records. If `left` is set, records keep that
-/// many numbers, and the last one of each record is returned separately.
+/// Shuffles the buckets that need it, and unpacks their records. If `left` is set, records keep
+/// that many numbers, and the last one of each record is returned separately.
 fn in_published_order(
     buckets: Buckets,
     packing: &Packing,

@@ -40,7 +40,8 @@ pub fn is_formula(text: &[u8], decimal: DecimalMark) -> bool {
 fn is_trimmed(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
-        || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// The text with an apostrophe, if it is a formula.
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_is_told_back_and_none_is_a_formula() {
+    fn escaped_texts_are_restored_and_are_no_formulas() {
         let begins = [
             "", "'", "''", "=", "+", "-", "@", "\t", "\r", " ", "\n", "\u{a0}", "\u{feff}",
             "\u{200b}", "＝", "a",

@@ -357,7 +357,7 @@ mod tests {
     proptest! {
         /// Texts over two letters: many differ in a single byte at any position.
         #[test]
-        fn cache_and_interner_tell_texts_apart(texts in prop::collection::vec("[ab]{0,20}", 1..60)) {
+        fn cache_and_interner_distinguish_texts(texts in prop::collection::vec("[ab]{0,20}", 1..60)) {
             let mut interner = Interner::new();
             let mut cache = Cache::new(&["?".to_owned()]);
             for text in &texts {
@@ -375,7 +375,10 @@ mod tests {
 
         /// The short form does not depend on the position of a text or on the bytes after it.
         #[test]
-        fn a_short_text_is_the_same_everywhere(text in prop::collection::vec(0u8..3, 0..20), after in prop::collection::vec(0u8..3, 0..20)) {
+        fn a_short_text_does_not_depend_on_its_position(
+            text in prop::collection::vec(0u8..3, 0..20),
+            after in prop::collection::vec(0u8..3, 0..20),
+        ) {
             let mut padded = vec![7; 3];
             padded.extend(&text);
             padded.extend(after);
@@ -384,9 +387,11 @@ mod tests {
             prop_assert!(there == Short::of(&text));
             let letters: String = text.iter().map(|n| char::from(b'a' + n)).collect();
             let views = arrow_array::StringViewArray::from_iter_values([&letters]);
-            prop_assert!(Short::of_view(views.views()[0]) == Short::of(letters.as_bytes()).filter(|_| text.len() <= 12));
+            let expected = Short::of(letters.as_bytes()).filter(|_| text.len() <= 12);
+            prop_assert!(Short::of_view(views.views()[0]) == expected);
             if let Some(there) = there {
-                let bytes: Vec<u8> = there.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let bytes: Vec<u8> =
+                    there.words.iter().flat_map(|word| word.to_le_bytes()).collect();
                 prop_assert_eq!(&bytes[..text.len()], &text[..]);
                 prop_assert!(bytes[text.len()..].iter().all(|byte| *byte == 0));
             }

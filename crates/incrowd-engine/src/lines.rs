@@ -330,7 +330,7 @@ mod tests {
     proptest! {
         /// Texts of any length, in a new buffer and in a reused buffer.
         #[test]
-        fn texts_follow_each_other(texts in prop::collection::vec(prop_oneof!["[ab]{0,40}", "[cd]{0,300}"], 0..60), last in any::<bool>()) {
+        fn texts_are_stored_one_after_the_other(texts in prop::collection::vec(prop_oneof!["[ab]{0,40}", "[cd]{0,300}"], 0..60), last in any::<bool>()) {
             let mut room = vec![b'x'; 100];
             for _ in 0..3 {
                 let mut pieces = Pieces::new();

@@ -251,7 +251,7 @@ mod tests {
 
     /// Each record is described once with its position, in whatever walk it is published.
     #[test]
-    fn every_record_of_a_row_is_asked_for_once() {
+    fn every_record_of_a_row_is_requested_once() {
         let records = vec![3, 0, 5, 1, 700];
         let look = |row: usize, nth: u64, out: &mut Vec<u32>| out.extend([row as u32, nth as u32]);
         let expected: Vec<(u32, u32)> = (0..5u32)

@@ -69,12 +69,16 @@ mod tests {
     proptest! {
         #[test]
         fn packed_numbers_are_unchanged(
-            highest in prop::collection::vec(prop_oneof![0..9u32, 0..70_000u32, Just(u32::MAX)], 1..6),
+            highest in prop::collection::vec(
+                prop_oneof![0..9u32, 0..70_000u32, Just(u32::MAX)],
+                1..6,
+            ),
             shares in prop::collection::vec(0.0..=1.0f64, 0..60),
         ) {
             let packing = Packing::new(&highest);
             let bits: u32 = highest.iter().map(|n| u32::BITS - n.leading_zeros()).sum();
-            prop_assert_eq!(packing.words(), highest.len().min(if bits <= 32 { 1 } else if bits <= 64 { 2 } else { 9 }));
+            let most = if bits <= 32 { 1 } else if bits <= 64 { 2 } else { 9 };
+            prop_assert_eq!(packing.words(), highest.len().min(most));
             let records = shares.chunks_exact(highest.len());
             let number = |(share, highest): (&f64, &u32)| (share * f64::from(*highest)) as u32;
             let records: Vec<Vec<u32>> =

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_spilled_is_read_in_order() {
+    fn spilled_values_are_read_in_order() {
         let directory = tempfile::tempdir().unwrap();
         let mut stream = PrivateStream::new(directory.path());
         let all: Vec<u32> = (0..3 * MEMORY as u32 / 2).collect();

@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_told_back_from_its_ends() {
+    fn a_range_is_restored_from_its_ends() {
         for range in ["*", "20", "[20, 40]", ">=90", "[-1.5, 2.25]", "-3"] {
             let (low, high) = ends(range);
             assert_eq!(label(low, high, false), range);

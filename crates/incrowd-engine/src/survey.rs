@@ -1,9 +1,9 @@
 //! Reads all columns of a table as codes, column by column.
 //!
 //! A fold looks for records that agree in all columns. In a table with names or identifiers there
-//! are none. A survey does not compare records. Memory use is four bytes per cell, plus the distinct
-//! texts. A text longer than 96 bytes is stored as a prefix and a digest, so that long texts do not
-//! fill the memory and different texts stay different.
+//! are none. A survey does not compare records. Memory use is four bytes per cell, plus the
+//! distinct texts. A text longer than 96 bytes is stored as a prefix and a digest, so that long
+//! texts do not fill the memory and different texts stay different.
 
 use incrowd_core::{Columnar, Progress, Result};
 

@@ -705,7 +705,7 @@ fn every_column_name_survives_in_the_job() {
 }
 
 #[test]
-fn a_forged_journal_beside_a_table_is_reported_and_not_executed() {
+fn a_forged_journal_next_to_a_table_is_reported_and_not_executed() {
     let served = Served::start(Options::default());
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);

@@ -2,9 +2,9 @@
 //! Python package and the web app use it.
 //!
 //! Stopped work ends at its next progress report. Its function returns an error with
-//! [`Fault::Stopped`], staged files are removed, and nothing is published, because publishing begins
-//! with a progress report. Algorithms have no error for that, so that within the library a stop
-//! unwinds to the public function.
+//! [`Fault::Stopped`], staged files are removed, and nothing is published, because publishing
+//! begins with a progress report. Algorithms have no error for that, so that within the library a
+//! stop unwinds to the public function.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

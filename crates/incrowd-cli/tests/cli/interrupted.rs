@@ -30,7 +30,7 @@ fn an_interrupted_run_leaves_the_directory_unchanged() {
 }
 
 #[test]
-fn an_interruption_during_the_report_says_that_the_release_is_published() {
+fn an_interruption_during_the_report_has_a_message_that_the_release_is_published() {
     use std::os::unix::fs::MetadataExt;
     let (test, _) = busy_setup(30_000);
     let inode =

@@ -65,7 +65,7 @@ fn init_proposes_the_person_column() {
 }
 
 #[test]
-fn verify_reports_what_it_cannot_check() {
+fn verify_reports_models_that_it_cannot_check() {
     let test = TestDir::new();
     test.write("visits.csv", visits());
     test.succeeds(&format!("anonymize visits.csv --person patient_nbr {FLAGS}"));

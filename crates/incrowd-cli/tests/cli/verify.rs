@@ -118,7 +118,7 @@ fn missing_values_are_cells_like_any_other() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_an_error() {
+fn a_table_that_cannot_be_checked_is_an_error() {
     let test = TestDir::new();
     test.write("t.csv", RELEASE);
     test.write("header.csv", "age,zip\n");

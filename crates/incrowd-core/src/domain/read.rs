@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_loses_what_its_label_loses() {
+    fn an_interval_and_its_label_have_the_same_loss() {
         let kinds = [Some(Kind::Numeric), Some(Kind::Text), None];
         let tree =
             HierarchySpec::Arx { name: "h".into(), text: "1;A;*\n2;A;*\n4;B;*\n9;C;*\n".into() };

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_writes() {
+    fn a_written_hierarchy_is_read_back() {
         let text = "USA;North;*\nChina;Asia;*\nCanada;North;*\n";
         let taxonomy = read("country.csv", text).unwrap();
         assert_eq!(write(&taxonomy), "USA;North;*\nCanada;North;*\nChina;Asia;*\n");

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_appears_and_takes_the_place_of_another() {
+    fn a_directory_is_published_and_replaces_another() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         for text in ["first", "second"] {

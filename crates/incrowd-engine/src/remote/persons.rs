@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn persons_of_pieces_come_to_their_row() {
+    fn persons_of_parts_are_assigned_to_their_rows() {
         // Person -5 is in both rows. Person 9 is in a dropped row. Three records have no person;
         // one of them is dropped.
         let own: [(i64, i64, &[i64]); 4] =

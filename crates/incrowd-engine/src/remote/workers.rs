@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_part_knows_of_the_whole_is_what_was_known() {
+    fn a_part_receives_the_facts_about_the_whole_table() {
         let column = |name: &str, texts: &[&str]| FoldedColumn {
             name: name.to_owned(),
             texts: texts.iter().map(|&text| text.to_owned()).collect(),

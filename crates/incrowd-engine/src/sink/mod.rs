@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_finished_is_flushed() {
+    fn a_finished_file_is_flushed() {
         for name in ["r.csv", "r.csv.gz", "r.csv.zst", "r.arrow", "r.parquet"] {
             let columns = [("age".to_owned(), DataType::Utf8)];
             let (target, format) = (PathBuf::from(name), Format::of_path(Path::new(name)).unwrap());

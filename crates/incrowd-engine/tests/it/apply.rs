@@ -49,7 +49,7 @@ fn without_nulls(people: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
 }
 
 #[test]
-fn every_format_holds_the_expected_records_with_and_without_carried_columns() {
+fn every_format_has_the_expected_records_with_and_without_passthrough_columns() {
     let dir = tempfile::tempdir().unwrap();
     let people = people(300, 5);
     let from_text = write(dir.path(), "in.csv", &text(&NAMES, &people, &Style::PLAIN));
@@ -68,11 +68,17 @@ fn every_format_holds_the_expected_records_with_and_without_carried_columns() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(48)
+    })]
 
     #[test]
-    fn records_in_are_records_out_plus_suppressed(
-        count in 1u64..80, seed in any::<u64>(), which in 0usize..8, target in prop::sample::select(TARGETS.to_vec()),
+    fn every_record_is_published_or_suppressed(
+        count in 1u64..80,
+        seed in any::<u64>(),
+        which in 0usize..8,
+        target in prop::sample::select(TARGETS.to_vec()),
     ) {
         let dir = tempfile::tempdir().unwrap();
         let mut people = without_nulls(&people(count, seed));

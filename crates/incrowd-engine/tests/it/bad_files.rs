@@ -85,7 +85,7 @@ fn two_columns_of_one_name_are_refused() {
 }
 
 #[test]
-fn a_header_alone_is_a_table_without_records() {
+fn a_header_without_records_is_an_empty_table() {
     let dir = tempfile::tempdir().unwrap();
     for bytes in ["a,b", "a,b\n", "a,b\r\n\r\n\n", "\u{feff}\n\na,b\n"] {
         let path = write(dir.path(), "t.csv", bytes.as_bytes());
@@ -103,7 +103,7 @@ fn empty_files_are_refused() {
 }
 
 #[test]
-fn text_of_another_encoding_is_read_and_what_is_no_text_refused() {
+fn text_of_other_encodings_is_read_and_other_bytes_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let utf16 = |mark: &[u8], order: fn(u16) -> [u8; 2]| {
         let units = "a,b\n1,2\n".encode_utf16().flat_map(order);
@@ -139,7 +139,7 @@ fn text_of_another_encoding_is_read_and_what_is_no_text_refused() {
 }
 
 #[test]
-fn directories_and_files_that_are_not_there_are_told_apart() {
+fn missing_files_and_empty_directories_have_different_errors() {
     let dir = tempfile::tempdir().unwrap();
     says(&refused(dir.path()), "holds no table");
     says(&refused(dir.path().join("none.csv")), "there is no file");
@@ -150,7 +150,7 @@ fn directories_and_files_that_are_not_there_are_told_apart() {
 }
 
 #[test]
-fn a_column_the_table_lacks_is_refused_with_the_near_miss() {
+fn an_unknown_column_is_refused_with_a_suggestion() {
     let dir = tempfile::tempdir().unwrap();
     let path = write(dir.path(), "t.csv", b"age,sex\n1,2\n");
     let error = fold(&[path], &Options::default(), &spec(&["agee"], &[], false)).unwrap_err();

@@ -65,7 +65,7 @@ fn a_ragged_record_in_the_third_file_has_its_number_in_that_file() {
 }
 
 #[test]
-fn a_quoted_field_that_never_ends_is_told() {
+fn an_unclosed_quoted_field_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let mut lines = long_table();
     for at in [3, 290_000] {
@@ -78,7 +78,7 @@ fn a_quoted_field_that_never_ends_is_told() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8_are_told_with_their_record() {
+fn bytes_that_are_not_utf8_are_reported_with_their_record() {
     let dir = tempfile::tempdir().unwrap();
     let mut bytes = table(&long_table());
     let line = bytes
@@ -99,7 +99,7 @@ fn bytes_that_are_not_utf8_are_told_with_their_record() {
 
 /// The number of the record is found by counting. A line break within quotes does not end a record.
 #[test]
-fn bytes_that_are_not_utf8_after_a_quoted_line_break_are_told_with_their_record() {
+fn bytes_that_are_not_utf8_after_a_quoted_line_break_are_reported_with_their_record() {
     let dir = tempfile::tempdir().unwrap();
     for bytes in [
         &b"a,b\n1,\xc3\xa4\n3,4\n5,\"x\n\xff\"\n7,8\n"[..],

@@ -62,7 +62,10 @@ proptest! {
         drop in any::<bool>(),
     ) {
         let spec = spec(&["b", "a"], &["?", "-1", "97", ""], drop);
-        let fold = |form: &DataType| Source::of_batches(&table(&values, form, records)).unwrap().fold(&spec, &Silent).unwrap();
+        let fold = |form: &DataType| {
+            let table = table(&values, form, records);
+            Source::of_batches(&table).unwrap().fold(&spec, &Silent).unwrap()
+        };
         let twin = fold(&DataType::Utf8);
         let names = ["a".to_owned(), "b".to_owned()];
         let beside = ExaminedColumns { columns: &names[..1], counts_only: false };
@@ -136,7 +139,7 @@ fn release(ages: usize) -> (Batches, RecordBatch) {
 }
 
 #[test]
-fn texts_are_numbered_in_as_few_bytes_as_they_need() {
+fn codes_of_texts_take_as_few_bytes_as_possible() {
     use DataType::{Int8, Int16, Int32};
     for (ages, keys) in [(1, Int8), (128, Int8), (129, Int16), (32_768, Int16), (32_769, Int32)] {
         let (held, plain) = release(ages);

@@ -129,7 +129,7 @@ fn the_digest_is_that_of_the_bytes_of_the_file() {
 }
 
 #[test]
-fn where_a_value_stands_first_is_told_across_chunks_and_files() {
+fn the_first_record_with_a_value_is_found_across_chunks_and_files() {
     let dir = tempfile::tempdir().unwrap();
     let mut lines: Vec<String> = (0..400_000).map(|i| format!("{},filler {i}", i % 10)).collect();
     lines[345_677] = "needle,x".into();

@@ -59,7 +59,10 @@ fn cases() -> impl Strategy<Value = (Vec<Vec<Cell>>, Style, Question, usize)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(200)
+    })]
 
     #[test]
     fn text_plain_or_compressed_folds_like_the_obvious_fold(
@@ -80,7 +83,9 @@ proptest! {
     }
 
     #[test]
-    fn typed_files_fold_like_the_obvious_fold((records, _, (missing, drop, columns), width) in cases()) {
+    fn typed_files_fold_like_the_obvious_fold(
+        (records, _, (missing, drop, columns), width) in cases(),
+    ) {
         let dir = tempfile::tempdir().unwrap();
         let names = &NAMES[..width];
         let spec = spec(&columns, &missing, drop);
@@ -96,7 +101,9 @@ proptest! {
 
     #[test]
     fn several_files_with_columns_in_any_order_are_one_table(
-        (records, style, (missing, drop, columns), width) in cases(), turn in 0usize..4, cut in 0usize..40,
+        (records, style, (missing, drop, columns), width) in cases(),
+        turn in 0usize..4,
+        cut in 0usize..40,
     ) {
         let dir = tempfile::tempdir().unwrap();
         let names = &NAMES[..width];
@@ -118,7 +125,9 @@ proptest! {
         let folded = fold(&paths, &options, &spec).unwrap();
         // Nulls of the third file are missing values. Empty texts of the other files are missing
         // only if they are listed.
-        let empty = |record: &Vec<Cell>| record.iter().map(|c| Some(c.clone().unwrap_or_default())).collect();
+        let empty = |record: &Vec<Cell>| {
+            record.iter().map(|c| Some(c.clone().unwrap_or_default())).collect()
+        };
         let back: Vec<Vec<Cell>> = records[cut.min(records.len())..].to_vec();
         let mut all: Vec<Vec<Cell>> = records.iter().map(empty).collect();
         all.extend(back);
@@ -130,7 +139,7 @@ proptest! {
 /// Rows of many columns are packed into integers while there are few distinct values, and unpacked
 /// when more values occur.
 #[test]
-fn rows_that_stop_fitting_into_numbers_are_counted_on() {
+fn rows_that_no_longer_fit_into_packed_numbers_are_counted() {
     let names: Vec<String> = (0..40).map(|column| format!("c{column}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut table = names.join(",") + "\n";

@@ -150,7 +150,7 @@ fn stata_files_of_any_age_are_read() {
 }
 
 #[test]
-fn what_a_user_declares_missing_is_missing() {
+fn declared_missing_values_are_missing() {
     let answers = |name: &str| {
         let mut rows = records(&file(name), &["answer"], &Options::default()).concat();
         rows.sort();
@@ -274,7 +274,7 @@ fn a_damaged_file_is_an_error_or_a_table_and_never_a_panic() {
 }
 
 #[test]
-fn what_is_known_and_not_read_gets_a_hint() {
+fn known_formats_that_cannot_be_read_get_a_hint() {
     let dir = tempfile::tempdir().unwrap();
     let told = |name: &str, bytes: &[u8]| {
         let path = dir.path().join(name);

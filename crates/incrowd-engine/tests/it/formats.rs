@@ -5,7 +5,7 @@ use incrowd_core::Silent;
 use incrowd_engine::{FORMATS, Options, copy};
 
 #[test]
-fn every_format_on_the_list_is_told_by_its_bytes_and_read_back() {
+fn every_format_is_recognized_by_its_bytes_and_read_back() {
     let (dir, names) = (tempfile::tempdir().unwrap(), ["n", "text"]);
     let texts = ["plain", "ü, \"twice\"", "two\nlines", "tab\there", "{}"];
     let record = |i: usize| vec![Some((i % 3).to_string()), Some(texts[i % 5].to_owned())];

@@ -129,7 +129,7 @@ fn the_join_follows_every_rule() {
 }
 
 #[test]
-fn strangers_are_gathered_where_there_is_no_room_for_all() {
+fn strangers_are_gathered_if_not_all_fit_within_the_limit() {
     let dir = tempfile::tempdir().unwrap();
     let people: String = (0..40).map(|i| format!("p{i},{},{},x\n", i % 7, i % 3)).collect();
     std::fs::write(dir.path().join("mt.csv"), format!("ID,Q1,Q2,SA\n{people}")).unwrap();

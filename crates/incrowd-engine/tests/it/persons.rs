@@ -66,7 +66,7 @@ fn one_each(tags: &BTreeMap<String, BTreeSet<u32>>) -> bool {
 }
 
 #[test]
-fn the_fold_knows_whose_records_a_row_has() {
+fn the_fold_has_the_persons_of_every_row() {
     let dir = tempfile::tempdir().unwrap();
     for count in [40, 60_000] {
         let people = people(count, count);
@@ -101,7 +101,7 @@ fn the_fold_knows_whose_records_a_row_has() {
 }
 
 #[test]
-fn persons_with_one_record_each_take_no_room() {
+fn persons_with_one_record_each_take_no_memory() {
     let records: Vec<Vec<Cell>> = (0..50)
         .map(|n| [n.to_string(), "30".into(), "flu".into(), "t".into()].map(Some).to_vec())
         .collect();
@@ -195,7 +195,7 @@ fn elsewhere(records: &[Vec<Cell>], spoil: fn(&mut RemoteTable)) -> RemoteEngine
 }
 
 #[test]
-fn a_system_that_holds_the_table_knows_the_same_persons() {
+fn a_remote_system_finds_the_same_persons() {
     for (count, keep) in [(0, false), (40, false), (900, true), (900, false)] {
         let people = people(count, count + 3);
         let (schema, parts) = batches(&NAMES, &people);
@@ -220,7 +220,7 @@ fn a_system_that_holds_the_table_knows_the_same_persons() {
 }
 
 #[test]
-fn what_it_writes_is_paired_with_persons_too() {
+fn records_of_a_remote_system_are_paired_with_persons_too() {
     let people = people(3_000, 17);
     for carry in [false, true] {
         for order in [Order::Shuffled, Order::Sorted] {

@@ -48,7 +48,7 @@ fn a_survey_agrees_with_a_fold() {
 }
 
 #[test]
-fn long_cells_take_little_room_and_stay_apart() {
+fn long_cells_take_little_memory_and_stay_different() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.csv");
     let long = "ä long letter ".repeat(500);
@@ -63,7 +63,7 @@ fn long_cells_take_little_room_and_stay_apart() {
 }
 
 #[test]
-fn a_column_that_is_not_there_is_refused() {
+fn a_missing_column_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.csv");
     std::fs::write(&path, "age\n1\n").unwrap();

@@ -59,7 +59,7 @@ fn elsewhere(records: &[Vec<Cell>], spoil: fn(&mut RemoteTable)) -> RemoteEngine
 }
 
 #[test]
-fn a_system_that_holds_the_table_adds_up_the_same_weights() {
+fn a_remote_system_adds_up_the_same_weights() {
     for (count, keep) in [(0, false), (50, true), (700, false)] {
         let sample = sample(count, count + 1);
         let twin = by_row(&here(&sample).fold(&spec(keep), &Silent).unwrap());
@@ -124,7 +124,7 @@ fn stage(engine: &mut dyn Engine, carry: bool) {
 }
 
 #[test]
-fn what_was_written_stands_for_the_same_people() {
+fn written_records_represent_the_same_people() {
     let sample = sample(900, 9);
     let columns = ["age", "disease"].map(str::to_owned);
     for carry in [false, true] {

@@ -5,8 +5,9 @@
 //! published records of each class of each column:
 //! - `ncp`, `information-loss`: a cell costs its penalty, a suppressed record 1 in every column.
 //! - `distortion` (`sun2008`): a cell h steps above its leaf costs h. h is the leaf's depth minus
-//!   the cell's, so the sum over records is the depth of all leaves minus the depth of the published
-//!   cells; a suppressed record counts as roots. The result is divided by the depth of all leaves.
+//!   the cell's, so the sum over records is the depth of all leaves minus the depth of the
+//!   published cells; a suppressed record counts as roots. The result is divided by the depth of
+//!   all leaves.
 //! - `non-uniform-entropy` (`gionis2009`): −log₂(n(v)/n(cell)) bits for a value v, that is log₂
 //!   n(cell) − log₂ n(v). The paper does not define the cost of suppressed records: they have the
 //!   cells that they would have without suppression. `non-uniform-entropy-suppressed` charges a

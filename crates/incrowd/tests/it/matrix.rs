@@ -130,8 +130,8 @@ fn job(
     job
 }
 
-/// The models that every group of two or three different values satisfies, with moderate parameters.
-/// Anatomy makes such groups.
+/// The models that every group of two or three different values satisfies, with moderate
+/// parameters. Anatomy makes such groups.
 const TRUE_OF_PAIRS: [&str; 4] = ["k-anonymity", "l-diversity", "alpha-k-anonymity", "p-sensitive"];
 
 #[test]
@@ -147,8 +147,8 @@ fn every_algorithm_satisfies_every_model() {
     csv.extend(&others[header..]);
     std::fs::write(dir.path().join("population.csv"), csv).unwrap();
     let mut releases = 0;
-    // Pairs of an algorithm and a model: those with a release, those that the algorithm announces to
-    // refuse, and those that linked tables do not satisfy.
+    // Pairs of an algorithm and a model: those with a release, those that the algorithm announces
+    // to refuse, and those that linked tables do not satisfy.
     let (mut released, mut refused) = (BTreeSet::new(), BTreeSet::new());
     let mut unsatisfied = BTreeSet::new();
     for algorithm in ALGORITHMS {

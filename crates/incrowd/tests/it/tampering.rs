@@ -55,7 +55,7 @@ fn a_removed_record_is_detected_by_the_digest_and_by_its_group() {
 }
 
 #[test]
-fn a_record_removed_from_a_larger_group_is_detected_by_the_digest_alone() {
+fn a_record_removed_from_a_larger_group_is_detected_only_by_the_digest() {
     let dir = tempfile::tempdir().unwrap();
     let job = made(dir.path());
     let text = std::fs::read_to_string(dir.path().join(RELEASE)).unwrap();

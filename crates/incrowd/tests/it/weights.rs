@@ -130,7 +130,7 @@ fn k_map_holds_of_the_estimated_population_in_every_group() {
 }
 
 #[test]
-fn the_release_alone_does_not_show_the_estimate() {
+fn the_release_itself_does_not_show_the_estimate() {
     let dir = tempfile::tempdir().unwrap();
     sample(dir.path(), 7, 120);
     let rest = "[[models]]\nname = 'k-map'\nk = 90\n[algorithm]\nname = 'mondrian'\n";

@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_cannot_be_a_grid() {
+    fn refuses_settings_that_make_no_grid() {
         assert!(Mdr::new(Outliers::Bounds(2.0, 1.0), vec![1], Quantile::Cuts, None).is_err());
         assert!(Mdr::new(Outliers::None, vec![2, 3], Quantile::Cuts, None).is_err());
         assert!(Mdr::new(Outliers::None, vec![1], Quantile::Cuts, Some(0.0)).is_err());

@@ -133,13 +133,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(
+        fn written_numbers_are_read_back(
             runs in prop::collection::vec((any::<u32>(), 1..40usize), 0..30),
             width in 1..=32u8,
         ) {
             let mask = u32::MAX >> (32 - u32::from(width));
-            let numbers: Vec<u32> =
-                runs.iter().flat_map(|(n, times)| std::iter::repeat_n(n & mask, *times % 13 + 1)).collect();
+            let run = |(n, times): &(u32, usize)| std::iter::repeat_n(n & mask, *times % 13 + 1);
+            let numbers: Vec<u32> = runs.iter().flat_map(run).collect();
             let mut bytes = Vec::new();
             encode(&numbers, width, &mut bytes);
             prop_assert_eq!(decode(&bytes, width, numbers.len()), numbers);

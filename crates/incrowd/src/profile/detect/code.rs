@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn names_tell_codes_from_quantities() {
+    fn names_distinguish_codes_from_quantities() {
         let three = [("1", 5), ("2", 9), ("3", 4)];
         for name in [
             "SEX",
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn values_tell_where_names_do_not() {
+    fn values_distinguish_codes_if_names_do_not() {
         assert!(coded("q7", &[("0", 5), ("1", 9)]));
         assert!(coded("q7", &[("1", 50), ("2", 3), ("5", 40), ("7", 2), ("9", 30)]));
         assert!(!coded("q7", &[("0", 50), ("1", 30), ("2", 20), ("3", 10), ("4", 5)]));
