@@ -2,7 +2,7 @@
 //! dependencies.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use incrowd_testing::workspace::{metadata, publish_order, top};
@@ -172,4 +172,61 @@ fn duplicate_dependencies_are_listed() {
     let skip =
         deny.lines().find_map(|line| line.strip_prefix("skip = [")).unwrap().trim_end_matches(']');
     assert_eq!(skip.split(", ").collect::<BTreeSet<_>>(), twice, "deny.toml, skip");
+}
+
+/// Returns all source files below a directory.
+fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| match path.is_dir() {
+        true => files_below(&path),
+        false => vec![path],
+    };
+    paths.flat_map(below).filter(|path| path.extension().is_some_and(|own| own == "rs")).collect()
+}
+
+#[test]
+fn only_the_file_that_security_md_names_has_unsafe_code() {
+    let has = |manifest: &str, lines: &str| {
+        assert!(text(manifest).contains(&format!("\n{lines}\n")), "{manifest}: {lines}");
+    };
+    has("Cargo.toml", "[workspace.lints.rust]\nunsafe_code = \"forbid\"");
+    for package in metadata().unwrap()["packages"].as_array().unwrap() {
+        let manifest = package["manifest_path"].as_str().unwrap();
+        match package["name"].as_str() {
+            // `forbid` allows no exception.
+            Some("incrowd-python") => has(manifest, "[lints.rust]\nunsafe_code = \"deny\""),
+            _ => has(manifest, "[lints]\nworkspace = true"),
+        }
+    }
+    let sources = ["crates", "python/src"].map(|dir| files_below(&top().join(dir))).concat();
+    assert!(sources.len() > 100, "{}", sources.len());
+    // `{}` keeps this file from being found.
+    let forms = ["{", "impl", "fn"].map(|form| format!("{} {form}", "unsafe"));
+    let has_unsafe = |path: &&PathBuf| {
+        let source = std::fs::read_to_string(path).unwrap();
+        forms.iter().any(|form| source.contains(form))
+    };
+    let found: Vec<&PathBuf> = sources.iter().filter(has_unsafe).collect();
+    let security = text("SECURITY.md");
+    let named = security.split("`unsafe` code is forbidden, except in `").nth(1).unwrap();
+    let named = top().join(named.split('`').next().unwrap());
+    assert_eq!(found, [&named]);
+}
+
+#[test]
+fn every_test_that_contributing_md_names_exists() {
+    let sources = files_below(&top().join("crates"));
+    let sources: Vec<String> =
+        sources.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let contributing = text("CONTRIBUTING.md");
+    // Names of tests have at least two underscores, unlike most keys and types.
+    let is_name = |word: &&str| {
+        word.matches('_').count() >= 2 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+    };
+    let names: Vec<&str> = contributing.split('`').skip(1).step_by(2).filter(is_name).collect();
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        assert!(sources.iter().any(|source| source.contains(name)), "`{name}` does not exist");
+    }
 }
