@@ -34,6 +34,7 @@ def test_every_argument_is_documented() -> None:
     ]:
         function = getattr(incrowd, name)
         parameters = inspect.signature(function).parameters
+        assert known[name], name
         for argument in known[name]:
             assert argument["name"] in parameters, (name, argument["name"])
             assert f"{argument['name']}:" in function.__doc__, (name, argument["name"])

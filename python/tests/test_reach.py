@@ -3,7 +3,6 @@ verification by a job."""
 
 from __future__ import annotations
 
-import inspect
 import random
 import stat
 import sys
@@ -60,10 +59,7 @@ def test_unreachable_models_are_reported_in_persons() -> None:
 def test_groups_have_enough_persons() -> None:
     table = visits().append_column("visit", pa.array([f"v{i}" for i in range(visits().num_rows)]))
     # A unique passthrough column needs a confirmation.
-    meant = {
-        "unlinkable": "visit"
-    } if "unlinkable" in inspect.signature(incrowd.anonymize).parameters else {}
-    release = incrowd.anonymize(table, **VISITS, passthrough="visit", k=6, **meant)
+    release = incrowd.anonymize(table, **VISITS, passthrough="visit", unlinkable="visit", k=6)
     whose = dict(zip(table["visit"].to_pylist(), table["patient"].to_pylist()))
     persons: dict[tuple[str, str], set[str]] = defaultdict(set)
     for age, sex, visit in zip(

@@ -41,8 +41,10 @@ def test_a_table_in_memory_is_served_until_interrupted() -> None:
                 time.sleep(0.1)
             raise AssertionError(f"{text} does not come")
 
-        place = wait_for("disease").replace("/table", "/release")
-        wait_for("Nobody can be narrowed down")
+        place = wait_for("disease")
+        assert place.endswith("/table")
+        place = place.removesuffix("/table") + "/release"
+        wait_for("Nobody can be narrowed down below")
         # Requests without the secret are refused, and the token works once.
         for wrong in (address, address.split("?")[0]):
             with pytest.raises(urllib.error.HTTPError) as refused:

@@ -301,9 +301,9 @@ mod tests {
             };
             let sum: f64 = all.iter().map(residual).sum();
             prop_assert!((sum - RIDGE * records * weights[0]).abs() < 1e-3 * records, "{sum}");
-            if let Some(found) = pmse(&comparison, &Silent) {
-                prop_assert!((0.0..=0.25).contains(&found.pmse));
-            }
+            let found = pmse(&comparison, &Silent);
+            prop_assert_eq!(found.is_some(), all[0].features.len() >= 2);
+            prop_assert!(found.is_none_or(|found| (0.0..=0.25).contains(&found.pmse)));
         }
     }
 }

@@ -116,7 +116,9 @@ proptest! {
 
     #[test]
     fn distances_of_columns_equal_those_of_distributed_records(people in people()) {
-        for (c, column) in columns(&compare(&people)).iter().enumerate() {
+        let columns = columns(&compare(&people));
+        prop_assert_eq!(columns.len(), NAMES.len());
+        for (c, column) in columns.iter().enumerate() {
             let (kl, tv) = distances(&people, &[c]);
             for (figure, expected) in [("kl_divergence", kl), ("total_variation", tv)] {
                 let found = column.figure(figure).unwrap();
@@ -131,7 +133,9 @@ proptest! {
 
     #[test]
     fn pairs_equal_those_of_distributed_records(people in people()) {
-        for pair in pairs(&compare(&people)) {
+        let pairs = pairs(&compare(&people));
+        prop_assert_eq!(pairs.len(), NAMES.len() * (NAMES.len() - 1) / 2);
+        for pair in pairs {
             let at = |name: &str| NAMES.iter().position(|n| *n == name).unwrap();
             let columns = [at(&pair.columns.0), at(&pair.columns.1)];
             let (kl, tv) = distances(&people, &columns);

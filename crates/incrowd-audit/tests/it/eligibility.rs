@@ -116,6 +116,7 @@ fn sampling_agrees_with_enumeration() {
                 let Some(sample) = sampled(m, prior, release, records, tables, seed) else {
                     panic!("{release:?} {method:?}: enumeration finds a table and sampling none");
                 };
+                assert_eq!(exact.by_count.len(), sample.by_count.len());
                 for (&(count, _, want), &(_, _, have)) in
                     exact.by_count.iter().zip(&sample.by_count)
                 {

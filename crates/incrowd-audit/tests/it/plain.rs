@@ -101,7 +101,9 @@ fn results_for_figures_2a_2b_and_3_follow_the_definition() {
 
         let found = attacked(&release, &data);
         // The rows of Figure 1 are distinct, so a row is a record.
-        for (record, leak) in expected["leakage"]["corner"].as_object().unwrap() {
+        let leaks = expected["leakage"]["corner"].as_object().unwrap();
+        assert!(!leaks.is_empty());
+        for (record, leak) in leaks {
             let record: usize = record.parse().unwrap();
             let row = data.row_of_fold(record as u32).unwrap().index();
             let own = found.iter().find(|o| o.row == row).unwrap();

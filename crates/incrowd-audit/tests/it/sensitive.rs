@@ -67,6 +67,7 @@ fn check(name: &str, case: &Json, list: &Json) {
     let spec = SensitiveSpec { categories: Some(categories(list)), ..SensitiveSpec::default() };
     let (keys, promises): (Vec<_>, Vec<_>) = promises(case).into_iter().unzip();
     let found = judge(&rows, &spec, &promises);
+    assert!(!keys.is_empty() && keys.len() == found.judgements.len(), "{name}");
     for (key, judgement) in keys.iter().zip(&found.judgements) {
         assert_eq!(judgement.holds, case["verdict"][key].as_bool().unwrap(), "{name}: {key}");
     }
@@ -150,8 +151,11 @@ fn random_releases_agree_with_the_prototype() {
 fn weights_are_ordinal() {
     let vectors: Json =
         serde_json::from_str(incrowd_testing::fixture("psens_weights.json")).unwrap();
-    for entry in vectors["weights"].as_array().unwrap() {
+    let entries = vectors["weights"].as_array().unwrap();
+    assert!(!entries.is_empty());
+    for entry in entries {
         let m = entry["categories"].as_u64().unwrap();
+        assert_eq!(entry["weights"].as_array().unwrap().len() as u64, m);
         let list: Vec<Vec<String>> = (0..m).map(|i| vec![format!("v{i}")]).collect();
         let spec = SensitiveSpec {
             categories: Some(categories(&serde_json::json!(list))),

@@ -40,7 +40,10 @@ fn a_sweep_has_a_table_a_page_and_a_choice() {
 fn scores_equal_those_of_a_release() {
     let test = TestDir::with_people();
     test.succeeds(SWEEP);
-    for result in test.json("c/comparison.json")["private"]["results"].as_array().unwrap() {
+    let comparison = test.json("c/comparison.json");
+    let results = comparison["private"]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 8);
+    for result in results {
         let models = result["models"].as_str().unwrap();
         let k = if models.contains("k=2") { 2 } else { 4 };
         let diverse = if models.contains("l-diversity") { "--model l-diversity:l=2" } else { "" };

@@ -229,7 +229,9 @@ fn a_fold_is_that_of_the_slow_twin() {
 
 #[test]
 fn a_value_is_found_at_its_first_record() {
-    for harness in harnesses().into_iter().filter(|harness| harness.tells_places()) {
+    let harnesses: Vec<_> = harnesses().into_iter().filter(|own| own.tells_places()).collect();
+    assert!(harnesses.len() > 1, "{}", harnesses.len());
+    for harness in harnesses {
         let mut people = people(50, 4);
         people[17][2] = Some("Atlantis".to_owned());
         people[30][2] = Some("Atlantis".to_owned());
@@ -239,7 +241,7 @@ fn a_value_is_found_at_its_first_record() {
 }
 
 #[test]
-fn what_is_published_is_what_the_plan_says_and_what_was_read_back() {
+fn published_records_are_those_of_the_plan_and_those_read_back() {
     let asks =
         [(false, Order::Sorted, true), (true, Order::Shuffled, true), (true, Order::Sorted, false)];
     for (carry, order, drop) in asks {
@@ -286,7 +288,7 @@ fn what_is_published_is_what_the_plan_says_and_what_was_read_back() {
 }
 
 #[test]
-fn what_is_discarded_leaves_nothing() {
+fn a_discarded_release_leaves_nothing() {
     for harness in harnesses() {
         let ask = Ask { carry: true, order: Order::Shuffled, drop: true };
         let mut engine = harness.engine(&people(300, 6));
@@ -357,7 +359,7 @@ fn batches_of_any_size_are_one_table() {
 
 /// Functions on single records are rejected, because the other system only returns counts.
 #[test]
-fn what_counts_do_not_tell_is_refused() {
+fn requests_that_counts_cannot_answer_are_refused() {
     let harness = Elsewhere::default();
     let people = people(40, 10);
     let names = ["id".to_owned()];
@@ -368,7 +370,7 @@ fn what_counts_do_not_tell_is_refused() {
 
 /// The other system counts unique records: in each column, and in all columns together.
 #[test]
-fn who_is_alone_is_told_by_counts() {
+fn unique_records_are_counted_by_the_other_system() {
     let harness = Elsewhere::default();
     let engine = harness.engine(&people(60, 11));
     let columns = ["id", "note"].map(str::to_owned);

@@ -166,6 +166,7 @@ fn types_and_values_survive_from_parquet_to_typed_files() {
             let target = dir.path().join(target);
             publish(&path, &target, sensitive).unwrap();
             let written = batches(&target);
+            assert_eq!(written[0].num_columns(), schema.fields().len());
             for (field, own) in written[0].schema().fields().iter().zip(schema.fields()) {
                 // An Arrow file has one dictionary per column. For a passthrough column it is
                 // unknown at the start of the file.

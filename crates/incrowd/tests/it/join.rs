@@ -351,7 +351,9 @@ fn trimming_exposes_the_people_named_by_the_vectors() {
         let mut counts = Vec::new();
         for method in [JoinMethod::Direct, JoinMethod::Refinement] {
             let mut job = job(dir, quasi, case["k"].as_i64().unwrap(), method);
-            for (column, domain) in quasi.iter().zip(case["domain"].as_array().unwrap()) {
+            let domains = case["domain"].as_array().unwrap();
+            assert_eq!(domains.len(), quasi.len(), "{}", case["case"]);
+            for (column, domain) in quasi.iter().zip(domains) {
                 let spec = &mut job.column_mut(column).spec;
                 spec.kind = Some(incrowd::core::Kind::Numeric);
                 spec.domain = Some((0.0, domain.as_f64().unwrap()));
@@ -486,7 +488,9 @@ fn models_hold_on_the_sensitive_groups_and_hierarchies_work() {
             job.column_mut("zip").spec.hierarchy = Some(incrowd::core::HierarchySpec::Mask(mask));
             let report = anonymize(&job, &Silent).unwrap();
             let content = &report.manifest.to_json();
-            for model in content["sensitive_groups"]["models"].as_array().unwrap() {
+            let models = content["sensitive_groups"]["models"].as_array().unwrap();
+            assert_eq!(models.len(), 3, "{algorithm} {method:?}");
+            for model in models {
                 assert_eq!(model["holds"], true, "{algorithm} {method:?} {model}");
             }
             assert!(

@@ -91,6 +91,7 @@ proptest! {
         let queries = draw(&comparison, selectivity, dimensions, seed);
         let counts = count::counts(&comparison, &queries);
         let estimates = estimate::estimates(&comparison, &queries, &Silent);
+        prop_assert_eq!((queries.len(), counts.len(), estimates.len()), (20, 20, 20));
         for ((query, count), estimate) in queries.iter().zip(counts).zip(estimates) {
             prop_assert_eq!(query.sides.len(), dimensions.min(QUASI));
             prop_assert_eq!(count, true_count(&people, query));

@@ -80,10 +80,12 @@ fn agrees(case: &Case, group: &Json, of: &[usize]) {
 /// The records of Figure 1 in a published group, found by their incomes.
 fn released(vectors: &Json, data: &Json, group: &Json) -> Vec<usize> {
     let names = ["Age", "Gender", "Zipcode"];
+    assert_eq!(list(&group["qi"]).len(), names.len());
     let own =
         |row: &&Json| names.iter().zip(list(&group["qi"])).all(|(name, cell)| row[*name] == *cell);
     let incomes: Vec<&Json> =
         list(&vectors["release"]).iter().filter(own).map(|row| &row["Income"]).collect();
+    assert!(!incomes.is_empty());
     (0..list(data).len()).filter(|&record| incomes.contains(&&data[record]["Income"])).collect()
 }
 
@@ -135,7 +137,7 @@ fn the_theorems_have_counterexamples() {
             let good = case.outliers.good_at(&[place]);
             let bad: Vec<bool> =
                 (0..case.outliers.values().len() as u32).map(|rank| !good.get(rank)).collect();
-            assert!(bad.iter().zip(list(&vector["o_bad"])).all(|(have, want)| *want == *have));
+            assert!(list(&vector["o_bad"]).iter().eq(&bad));
             outlier_free += 1;
         } else if vector["plain_groups"].is_u64() {
             // Theorem 6.2: local outliers that fit into no plain group.

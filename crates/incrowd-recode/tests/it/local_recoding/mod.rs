@@ -116,14 +116,18 @@ fn table_8_with_alpha_1_as_printed_and_with_alpha_2_corrected() {
     let records: Vec<Vec<String>> =
         vector["original"].as_array().unwrap().iter().map(texts).collect();
     let paths: Vec<Vec<String>> = vector["paths"].as_array().unwrap().iter().map(texts).collect();
-    for (alpha, expected) in vector["expect_by_alpha"].as_object().unwrap() {
+    let expected_by_alpha = vector["expect_by_alpha"].as_object().unwrap();
+    assert_eq!(expected_by_alpha.len(), 2);
+    for (alpha, expected) in expected_by_alpha {
         let data = table(&records, &[spec(&paths)]);
         let params = [("p", 2.0), ("k", 2.0), ("alpha", alpha.parse().unwrap())];
         let models = bind(&data, "p-alpha-sensitive", &params);
         let partition = LocalRecoding.recode(&data, &models, 0, &Silent).unwrap();
         let data = data.divided(partition.divided());
         check(&data, &partition, &models);
-        let mut release: Vec<(Vec<String>, String)> = texts(&expected["release"])
+        let zips = texts(&expected["release"]);
+        assert_eq!(zips.len(), records.len(), "alpha = {alpha}");
+        let mut release: Vec<(Vec<String>, String)> = zips
             .into_iter()
             .zip(&records)
             .map(|(zip, record)| (vec![zip], record[1].clone()))

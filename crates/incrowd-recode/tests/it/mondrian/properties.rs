@@ -113,8 +113,10 @@ proptest! {
         let mut models = k_anonymity(k.min(data.records()), &data);
         models.push(Box::new(TwoDiseases));
         let partition = mondrian.recode(&data, &models, 0, &Silent).unwrap();
-        for group in summaries(&data, &partition) {
-            prop_assert!(models.iter().all(|model| model.admits(&group).holds));
+        let groups = summaries(&data, &partition);
+        prop_assert_eq!(groups.iter().map(|g| g.records).sum::<u64>(), records.len() as u64);
+        for group in &groups {
+            prop_assert!(models.iter().all(|model| model.admits(group).holds));
         }
         check_cells(&data, &partition)?;
     }

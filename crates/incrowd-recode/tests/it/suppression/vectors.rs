@@ -87,7 +87,9 @@ fn example_4_and_the_exact_distribution_of_its_releases() {
 
 #[test]
 fn random_tables() {
+    let (mut tables, mut runs) = (0, 0);
     for case in fixture("random")["cases"].as_array().unwrap() {
+        tables += 1;
         let (table, l) = (counts(&case["T"]), case["l"].as_u64().unwrap());
         let n = table.iter().sum();
         let lower = stop(&table, n, l);
@@ -98,6 +100,7 @@ fn random_tables() {
         }
         assert_eq!(cut(&table, safe_stop(&table, l)), counts(&case["safe"]["tp"]));
         for run in case["rsup_runs"].as_array().unwrap() {
+            runs += 1;
             let first = run["F"].as_u64().unwrap();
             assert_eq!(
                 r_suppression(&table, l, first).1,
@@ -113,12 +116,15 @@ fn random_tables() {
         let expected = fraction(case["rsup_expected_suppressed"].as_str().unwrap());
         assert!((mean - expected).abs() < 1e-9 * expected, "{table:?} l={l}: {mean} {expected}");
     }
+    assert_eq!((tables, runs), (40, 361));
 }
 
 #[test]
 fn stops_inside_a_level_and_all_of_them() {
     let v = fixture("midlevel_stops");
-    for case in v["sample"].as_array().unwrap() {
+    let sample = v["sample"].as_array().unwrap();
+    assert_eq!(sample.len(), 20);
+    for case in sample {
         let (table, l) = (counts(&case["T"]), case["l"].as_u64().unwrap());
         let first = case["F"].as_u64().unwrap();
         assert_eq!(
@@ -190,6 +196,7 @@ fn zipf_tables() {
     };
     let near =
         |a: f64, json: &Json| assert!((a - json.as_f64().unwrap()).abs() < 1e-9, "{a} {json}");
+    let mut tables = 0;
     for key in ["vs_alpha", "vs_l"] {
         for case in v[key].as_array().unwrap() {
             let (table, l) = (zipf(case["alpha"].as_f64().unwrap()), case["l"].as_u64().unwrap());
@@ -199,6 +206,7 @@ fn zipf_tables() {
             let n: u64 = table.iter().sum();
             assert_eq!(case["rates"].is_null(), eligible(table[0], n, l), "{case}");
             if !case["rates"].is_null() {
+                tables += 1;
                 near(stop(&table, n, l).cuts as f64 / n as f64, &case["rates"]["unsafe"]);
                 near(
                     rule(Way::Random, l, false).expected(&table) / n as f64,
@@ -208,11 +216,13 @@ fn zipf_tables() {
             }
         }
     }
+    assert_eq!(tables, 16);
 }
 
 /// Every named case. Each key of the expectation is checked, and an unknown key fails the test.
 #[test]
 fn edge_cases() {
+    let mut checked = 0;
     for case in fixture("edge_cases")["cases"].as_array().unwrap() {
         let (table, l) = (counts(&case["T"]), case["l"].as_u64().unwrap());
         let name = case["name"].as_str().unwrap();
@@ -223,6 +233,7 @@ fn edge_cases() {
             Secret::of_seed(1).dice()
         });
         for (key, want) in case["expect"].as_object().unwrap() {
+            checked += 1;
             match key.as_str() {
                 "error" => {
                     let error = made.as_ref().unwrap_err();
@@ -237,7 +248,9 @@ fn edge_cases() {
                 }
                 "suppressed" => assert_eq!(Some(stop(&table, n, l).cuts), want.as_u64(), "{name}"),
                 "tp_sorted" | "for_every_h_F" => {
-                    for first in interval(&table, l as usize).0..=table[0] {
+                    let firsts = interval(&table, l as usize).0..=table[0];
+                    assert!(!firsts.is_empty(), "{name}");
+                    for first in firsts {
                         assert_eq!(
                             r_suppression(&table, l, first).1,
                             counts(&case["expect"]["tp_sorted"]),
@@ -256,6 +269,7 @@ fn edge_cases() {
             }
         }
     }
+    assert_eq!(checked, 18);
 }
 
 /// The example that contradicts the paper's order of costs.
