@@ -52,6 +52,7 @@ fn everything_listed_has_its_paper_and_its_pages() {
     let page = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let papers = page("docs/papers.md");
     let list = TestDir::new().succeeds("explain --json").json();
+    assert!(!list.as_array().unwrap().is_empty());
     for entry in list.as_array().unwrap() {
         let name = entry["name"].as_str().unwrap();
         for key in entry["paper"].as_str().unwrap().split([',', ' ']).filter(|key| !key.is_empty())
