@@ -150,7 +150,7 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
     let out = std::env::temp_dir().join(format!("incrowd-cost-{}", std::process::id()));
     std::fs::create_dir_all(&out).map_err(|e| e.to_string())?;
     let mut job = Job::default();
-    job.input.paths = vec![file.into()];
+    job.input.paths = vec![file.as_str().into()];
     for column in &TWELVE[..columns] {
         job.set_role(column, RoleName::Quasi);
         if let Some(text) = incrowd_synth::hierarchy(incrowd_synth::Table::Census, column) {

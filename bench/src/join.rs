@@ -192,7 +192,7 @@ struct Cost {
 impl JoinSetting<'_> {
     fn job(&self) -> Job {
         let mut job = Job::default();
-        job.input.paths = vec![self.dir.join("mt.csv")];
+        job.input.paths = vec![self.dir.join("mt.csv").into()];
         for (column, &domain) in self.quasi.iter().zip(self.domains) {
             job.set_role(column, RoleName::Quasi);
             let spec = &mut job.column_mut(column).spec;
@@ -207,7 +207,7 @@ impl JoinSetting<'_> {
         }
         if let Some(method) = self.method {
             let trim = if self.trim { Trim::Greedy } else { Trim::Off };
-            let paths = vec![self.dir.join("pd.csv")];
+            let paths = vec![self.dir.join("pd.csv").into()];
             job.external = Some(ExternalJob {
                 paths,
                 id: "id".into(),
@@ -256,7 +256,7 @@ impl JoinSetting<'_> {
     fn exposed(&self) -> Result<f64, String> {
         let mut judging = Judging::new(self.dir.join("out.csv"));
         judging.population =
-            Some(PopulationJob { paths: vec![self.dir.join("pd.csv")], memory: None });
+            Some(PopulationJob { paths: vec![self.dir.join("pd.csv").into()], memory: None });
         let request = AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
         let report = incrowd::attack(&judging, &request, &Silent).map_err(|e| e.to_string())?;
         Ok(report.attacked.first().and_then(|a| a.finding.fact("exposed")).unwrap_or(f64::NAN))
@@ -510,7 +510,7 @@ fn speed(options: &Options) -> Result<(), String> {
     println!("| run | seconds | to conventional mondrian on {external} rows |");
     println!("|---|---|---|");
     let mut plain = Job::default();
-    plain.input.paths = vec![options.dir.join("pd.csv")];
+    plain.input.paths = vec![options.dir.join("pd.csv").into()];
     quasi.iter().for_each(|column| plain.set_role(column, RoleName::Quasi));
     plain.add_model("k-anonymity", [("k", Value::Integer(50))]);
     plain.algorithm.params.push(("dimension".into(), Value::Word("round-robin".into())));
@@ -588,11 +588,11 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
     let dir = Path::new(dir);
     let method = if method == "direct" { JoinMethod::Direct } else { JoinMethod::Refinement };
     let mut job = Job::default();
-    job.input.paths = vec![dir.join("small.csv")];
+    job.input.paths = vec![dir.join("small.csv").into()];
     SKEWED[..4].iter().for_each(|column| job.set_role(column, RoleName::Quasi));
     job.set_role("occupation", RoleName::Sensitive);
     job.add_model("k-anonymity", [("k", Value::Integer(50))]);
-    let paths = vec![dir.join("large.csv")];
+    let paths = vec![dir.join("large.csv").into()];
     job.external = Some(ExternalJob { paths, id: "id".into(), method, ..ExternalJob::default() });
     job.write_to(dir.join("out.csv"));
     // Benchmarks replace their earlier outputs.

@@ -67,7 +67,7 @@ fn release(
     undersized: &str,
 ) -> Result<serde_json::Value, String> {
     let mut job = Job::default();
-    job.input.paths = vec![data.join("adult.csv.gz")];
+    job.input.paths = vec![data.join("adult.csv.gz").into()];
     // The 45,222 complete records, independent of the quasi-identifiers: all columns with missing
     // values are read.
     for column in ["workclass", "occupation", "native-country"] {

@@ -54,7 +54,7 @@ pub(crate) fn run(rows: u64, rounds: usize, dir: &Path) -> Result<(), String> {
             most: Some(most),
             ..ProfileOptions::default()
         };
-        options.input.paths = vec![table.join("people.csv")];
+        options.input.paths = vec![table.join("people.csv").into()];
         let mut best: Option<(f64, String)> = None;
         for _ in 0..rounds.max(1) {
             let steps = Steps::default();

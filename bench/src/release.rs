@@ -53,7 +53,7 @@ impl Task<'_> {
     /// Returns the job of the table and its columns, without models.
     pub(crate) fn job(&self) -> Result<Job, String> {
         let mut job = Job::default();
-        job.input.paths = vec![self.file.clone()];
+        job.input.paths = vec![self.file.clone().into()];
         job.input.missing = vec!["?".to_owned()];
         for &column in &self.quasi {
             job.set_role(column, RoleName::Quasi);

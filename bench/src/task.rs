@@ -65,7 +65,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
 /// generator.
 pub(crate) fn job(from: &Path, quasi: &[&str], to: &Path) -> Job {
     let mut job = Job::default();
-    job.input.paths = vec![from.to_owned()];
+    job.input.paths = vec![from.into()];
     for column in quasi {
         let spec = &mut job.column_mut(column).spec;
         spec.hierarchy = match incrowd_synth::hierarchy(incrowd_synth::Table::Census, column) {

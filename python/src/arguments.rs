@@ -8,7 +8,7 @@ use incrowd::job::{
     Job, JobBuilder, JobFile, Origin, Output, Table, argument_name, model_argument,
 };
 use incrowd::model::MODELS;
-use incrowd::{Batches, Error, Judging, JudgingBuilder, JudgingFile, Setting};
+use incrowd::{Batches, Error, Judging, JudgingBuilder, JudgingFile, Location, Setting};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use serde_json::{Map, Value as Json};
@@ -240,7 +240,7 @@ impl Arguments {
         self,
         job: Option<&Path>,
         table: Given,
-        place: PathBuf,
+        place: &str,
     ) -> Result<JobFile, Finished> {
         let mut builder = start(job)?;
         self.apply(&mut builder)?;
@@ -267,7 +267,8 @@ impl Arguments {
         if let Some((key, _)) = side_files.iter().find(|(_, path)| path.is_some()) {
             return refuse(key, "files next to the release");
         }
-        file.job.output = Some(Output { path: place, csv_safe: false, ..output });
+        file.job.output =
+            Some(Output { path: Location::Remote(place.to_owned()), csv_safe: false, ..output });
         with_table(&mut file.job, Some(table))?;
         Ok(file)
     }

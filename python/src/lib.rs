@@ -165,7 +165,8 @@ fn attack(
                 let mut claim = Claim::of_judging(judging);
                 request.second.iter().for_each(|second| claim.judges(second));
                 let external = request.external.iter().flat_map(|table| &table.paths);
-                external.chain(&file).for_each(|path| claim.reads(path));
+                external.for_each(|path| claim.reads(path));
+                file.iter().for_each(|path| claim.reads(path));
                 let target = claim.writes(&path, "the details", "details")?;
                 incrowd::check_file(&path, Mark::None, asked.flag("replace")?)?;
                 Ok(target)

@@ -11,7 +11,7 @@ use incrowd::engine::{
     RemoteParts, RemotePlan, RemoteStore, Rows, Whole,
 };
 use incrowd::job::keys::Command;
-use incrowd::{Batches, Error, Source};
+use incrowd::{Batches, Error, Location, Source};
 use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -428,7 +428,7 @@ pub(crate) fn spark_plan_part(
     let part = rows(part)?;
     run(py, None, move |progress| {
         let given = Given::Memory(Batches::remote(remote.clone()));
-        let file = arguments.making_remote(job.as_deref(), given, PathBuf::from("spark:part"))?;
+        let file = arguments.making_remote(job.as_deref(), given, "part")?;
         let mut engine = RemoteEngine::of_part(remote, &whole, part)?;
         let result = incrowd::plan_part(&mut engine, &file.job, &whole, progress);
         let part = result.map_err(|error| file.provenance.locate(error))?;
@@ -449,12 +449,12 @@ pub(crate) fn spark_anonymize(
 ) -> PyResult<(Release, Vec<String>)> {
     let arguments = Arguments::of(py, Command::Anonymize, arguments)?;
     let remote: Arc<dyn Remote> = Arc::new(SparkTable::new(&table)?);
-    let place = PathBuf::from(format!("spark:{place}"));
+    let place = place.to_owned();
     // Moved to the worker thread.
     let store = Mutex::new(Some(SparkStore { object: store }));
     run(py, progress, move |progress| {
         let given = Given::Memory(Batches::remote(remote.clone()));
-        let file = arguments.making_remote(job.as_deref(), given, place)?;
+        let file = arguments.making_remote(job.as_deref(), given, &place)?;
         let store = store.lock().unwrap_or_else(PoisonError::into_inner).take();
         let store = store.ok_or_else(|| Error::bug("a store was used twice"))?;
         let mut engine = RemoteEngine::new(remote, Box::new(store))?;
@@ -510,10 +510,12 @@ pub(crate) fn job_places(
     let file = incrowd::job::JobBuilder::read(&job).and_then(|builder| builder.finish_judging());
     let file = file.map_err(|error| errors::raise(py, error))?;
     // Spark would read such a directory as single Parquet files.
-    for path in &file.job.input.paths {
+    for path in file.job.input.paths.iter().filter_map(Location::file) {
         let checked = incrowd::engine::check_table_format(path);
         checked
             .map_err(|error| errors::raise(py, file.provenance.locate(error.at("input.path"))))?;
     }
-    Ok((file.job.input.paths, file.job.input.format, file.job.output.map(|output| output.path)))
+    let input = file.job.input;
+    let paths = input.paths.iter().map(PathBuf::from).collect();
+    Ok((paths, input.format, file.job.output.map(|output| PathBuf::from(&output.path))))
 }

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
 use incrowd::job::{Input, Table};
-use incrowd::{Batches, Error};
+use incrowd::{Batches, Error, Location};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -28,11 +28,15 @@ pub(crate) enum Given {
     Memory(Batches),
 }
 
+fn located(paths: Vec<PathBuf>) -> Vec<Location> {
+    paths.into_iter().map(Location::from).collect()
+}
+
 impl Given {
     /// Replaces the tables of the input.
     pub(crate) fn replace(self, input: &mut Input) {
         (input.paths, input.memory) = match self {
-            Given::Files(paths) => (paths, None),
+            Given::Files(paths) => (located(paths), None),
             Given::Memory(batches) => (Vec::new(), Some(batches)),
         };
     }
@@ -40,7 +44,7 @@ impl Given {
     /// Converts to a table without reading options.
     pub(crate) fn table(self) -> Table {
         match self {
-            Given::Files(paths) => Table { paths, ..Table::default() },
+            Given::Files(paths) => Table { paths: located(paths), ..Table::default() },
             Given::Memory(batches) => Table::in_memory(batches),
         }
     }

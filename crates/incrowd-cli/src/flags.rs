@@ -95,7 +95,7 @@ impl<const COMMAND: usize> Keys<COMMAND> {
 
 /// Returns the path of the release for display.
 pub(crate) fn release_of(judging: &Judging) -> String {
-    judging.release.paths.first().map(|path| path.display().to_string()).unwrap_or_default()
+    judging.release.paths.first().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Reads parameters of plain-k-anonymity, `p=0.8,d=0.85,on=age`.

@@ -7,7 +7,7 @@ use std::io::{self, Seek};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use incrowd::job::{Job, Output};
+use incrowd::job::{Job, Location, Output};
 use incrowd::{Error, StandardStream};
 use tempfile::TempDir;
 
@@ -39,9 +39,9 @@ pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Result<Vec
 }
 
 /// Replaces `-` among the input tables of a job file.
-pub(crate) fn resolve(paths: &mut [PathBuf]) -> Result<(), Error> {
-    for path in paths.iter_mut().filter(|path| path.as_os_str() == STREAM) {
-        *path = spooled()?;
+pub(crate) fn resolve(tables: &mut [Location]) -> Result<(), Error> {
+    for table in tables.iter_mut().filter(|table| **table == STREAM.into()) {
+        *table = spooled()?.into();
     }
     Ok(())
 }
@@ -131,7 +131,7 @@ impl Outgoing {
     /// If the release of a job goes to standard output, redirects it into a private file.
     pub(crate) fn of(job: &mut Job) -> Result<Option<Outgoing>, Error> {
         let Some(output) = job.output.as_mut() else { return Ok(None) };
-        if output.path.as_os_str() != STREAM {
+        if output.path != STREAM.into() {
             return match &output.format {
                 None => Ok(None),
                 Some(_) => Err(Error::job("the file name of a release determines its format")
@@ -145,7 +145,7 @@ impl Outgoing {
         let format = output.format.take().unwrap_or_else(|| "csv".to_owned());
         let release = directory.path().join(format!("release.{format}"));
         let manifest = output.manifest.is_some();
-        *output = Output { path: release.clone(), ..output.clone() };
+        *output = Output { path: release.clone().into(), ..output.clone() };
         Ok(Some(Outgoing { directory, release, manifest }))
     }
 

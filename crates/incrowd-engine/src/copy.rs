@@ -79,7 +79,7 @@ impl Worker for Copier<'_> {
 /// Reads, parses and writes a table without changing it. The order of the records may change.
 /// Returns the number of records.
 pub fn copy(from: &Path, to: &Path, options: &Options, progress: &dyn Progress) -> Result<u64> {
-    let source = Source::open(&[from.to_owned()], options)?;
+    let source = Source::open([from], options)?;
     let wanted: Vec<usize> = (0..source.columns().len()).collect();
     let columns: Vec<(String, DataType)> = wanted
         .iter()

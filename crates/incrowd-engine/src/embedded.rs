@@ -1,6 +1,6 @@
 //! The engine for a single machine.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow_schema::DataType;
 use incrowd_core::number::{Number, is_quantity, looks_numeric, parse_number};
@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use crate::Note;
 use crate::formula::read_formulas;
+use crate::location::Location;
 use crate::private_stream::PrivateStream;
 use crate::record_values::ExaminedColumns;
 use crate::sink::{Renderer, Sink};
@@ -79,8 +80,11 @@ impl Embedded {
     }
 
     /// Makes an engine that reads files and publishes files.
-    pub fn open(paths: &[PathBuf], options: &Options) -> Result<Embedded> {
-        Ok(Embedded::new(Source::open(paths, options)?, FileStore::default()))
+    pub fn open(
+        locations: impl IntoIterator<Item: Into<Location>>,
+        options: &Options,
+    ) -> Result<Embedded> {
+        Ok(Embedded::new(Source::open(locations, options)?, FileStore::default()))
     }
 
     /// Makes an engine that reads a table in memory and publishes to memory. The returned store
@@ -424,7 +428,7 @@ mod tests {
         let input = dir.path().join("in.csv");
         std::fs::write(&input, "who,age\na,1\na,1\nb,1\nc,2\nc,2\na,2\n").unwrap();
         let mut engine = Embedded::open(&[input], &Options::default()).unwrap();
-        let tables = vec![dir.path().join("out.csv")];
+        let tables = vec![dir.path().join("out.csv").into()];
         engine
             .begin(&Places { tables, manifest: dir.path().join("out.json"), ..Places::default() })
             .unwrap();

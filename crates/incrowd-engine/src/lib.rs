@@ -20,6 +20,7 @@ mod group_cells;
 mod intern;
 mod join;
 mod lines;
+mod location;
 mod order;
 mod packing;
 mod pending;
@@ -36,14 +37,12 @@ mod survey;
 mod table;
 
 pub use copy::copy;
-pub use database::{
-    MANIFESTS, PostgresStore, beside_table, check_address, is_database, locate, read_manifest,
-    same_database, table_of, with_table,
-};
+pub use database::{Address, MANIFESTS, PostgresStore, read_manifest};
 pub use embedded::Embedded;
 pub use file_id::{FileId, StandardStream, goes_into_input, refuse_own_output, use_stream};
 pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
+pub use location::Location;
 pub use pending::{
     Note, Pending, Recovery, Target, Writer, abandon_all, configuration_directory, recover,
     refuse_interrupted, unauthenticated_journals, write_failed,
@@ -52,7 +51,7 @@ pub use record_values::{ExaminedColumns, RecordValues};
 pub use remote::{
     Asked, FIRST, FROM, HELD, LOOK, Part, PersonColumn, PlannedPart, RANK, RECORDS, REPRESENTED,
     ROW, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore, Rows, Surveyed, TO, UNNAMED,
-    UNWEIGHED, WHOLE, Whole, is_remote, put_directory, remote_place,
+    UNWEIGHED, WHOLE, Whole, put_directory,
 };
 pub use shape::{Shape, high_column, low_column};
 pub use side_file::{

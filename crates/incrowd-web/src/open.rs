@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use incrowd::job::{AlgorithmJob, Input, Job, JobError, Output};
 use incrowd::profile::{InitOptions, Profile, as_quasi};
-use incrowd::{Batches, Error, Glimpse, OpenTable, Progress, Result, Source};
+use incrowd::{Batches, Error, Glimpse, Location, OpenTable, Progress, Result, Source};
 use tempfile::TempDir;
 use toml::Value;
 
@@ -67,7 +67,8 @@ impl Opened {
         let id = secret()[..12].to_owned();
         let (open, jobs, dir) = (OpenTable::new(), Mutex::default(), Mutex::default());
         let discarded = AtomicBool::new(false);
-        let journals = incrowd::unauthenticated_beside(&input.paths);
+        let journals =
+            incrowd::unauthenticated_beside(input.paths.iter().filter_map(Location::file));
         Opened { id, name, origin, input, base, journals, open, jobs, dir, discarded }
     }
 
@@ -100,7 +101,7 @@ impl Opened {
     fn checked(name: String, origin: Origin, path: PathBuf, base: PathBuf) -> Result<Opened> {
         // Reports files that are not tables.
         Source::open(std::slice::from_ref(&path), &incrowd::Options::default())?;
-        let input = Input { paths: vec![path], ..Input::default() };
+        let input = Input { paths: vec![path.into()], ..Input::default() };
         Ok(Opened::new(name, origin, input, base))
     }
 
@@ -156,7 +157,7 @@ impl Opened {
             document = plain(&profile, k);
         }
         let path = match self.origin {
-            Origin::Path => self.input.paths.first().map(|path| path.display().to_string()),
+            Origin::Path => self.input.paths.first().map(ToString::to_string),
             Origin::Upload | Origin::Demo => Some(self.name.clone()),
             Origin::Memory => None,
         };

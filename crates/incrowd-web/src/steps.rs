@@ -10,7 +10,7 @@ use incrowd::profile::Profile;
 use incrowd::work::{Failed, Watch, caught};
 use incrowd::{
     Ask, AttackReport, AttackRequest, Audience, CompareRequest, Comparison, Error, Insight,
-    Judging, Mark, Measurement, MemoryRelease, ProfileOptions, Progress, Report, Target,
+    Judging, Location, Mark, Measurement, MemoryRelease, ProfileOptions, Progress, Report, Target,
 };
 use toml::Value;
 
@@ -300,7 +300,7 @@ fn publish(table: &Opened, document: &Document, watch: &Watch) -> Result<Answer,
     let replace = job.output.as_ref().is_some_and(|output| output.replace);
     incrowd::check_file(&job_path, Mark::Begins(JOB_BEGINS), replace)?;
     let demo = matches!(table.origin, Origin::Demo).then(|| dir.join(demo::NAME));
-    if let (Some(to), Some(from)) = (&demo, table.input.paths.first()) {
+    if let (Some(to), Some(from)) = (&demo, table.input.paths.first().and_then(Location::file)) {
         // An equal file from an earlier demo may be replaced.
         let same = matches!((std::fs::read(to), std::fs::read(from)), (Ok(a), Ok(b)) if a == b);
         incrowd::check_file(to, Mark::None, replace || same)?;
@@ -313,7 +313,7 @@ fn publish(table: &Opened, document: &Document, watch: &Watch) -> Result<Answer,
     files.extend(output(document, "owner_report").map(|path| (File::Owner, path)));
     incrowd::write_file(&target, job_text(table, None, document).as_bytes(), Audience::Owner)?;
     files.push((File::Job, job_path));
-    if let (Some(to), Some(from)) = (demo, table.input.paths.first()) {
+    if let (Some(to), Some(from)) = (demo, table.input.paths.first().and_then(Location::file)) {
         let bytes = std::fs::read(from)
             .map_err(|e| Error::resources(format!("cannot read the demo: {e}")))?;
         incrowd::write_file(&Target::decide(&to)?, &bytes, Audience::Everybody)?;

@@ -75,9 +75,9 @@ pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy,
 pub use incrowd_core::{Param, ParamKind};
 pub use incrowd_engine as engine;
 pub use incrowd_engine::{
-    Batches, Embedded, Engine, FORMATS, FoldSpec, MOST_BYTES, Options, Recovery, ReleasedTable,
-    Source, StandardStream, Target, abandon_all, is_database, is_remote, read_side_text, recover,
-    remote_place, use_stream,
+    Batches, Embedded, Engine, FORMATS, FoldSpec, Location, MOST_BYTES, Options, Recovery,
+    ReleasedTable, Source, StandardStream, Target, abandon_all, read_side_text, recover,
+    use_stream,
 };
 pub use incrowd_recode as recode;
 pub use job::Job;

@@ -57,11 +57,7 @@ class Release:
     @property
     def report(self) -> Texts:
         """The report as text."""
-        plain = [
-            text.replace("spark:", "")
-            for text in (self._release.public_text, self._release.owner_text)
-        ]
-        return Texts(*plain)
+        return Texts(self._release.public_text, self._release.owner_text)
 
     def __len__(self) -> int:
         return int(self.manifest["records"]["published"])

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use incrowd::job::JobFile;
-use incrowd::{Error, Report};
+use incrowd::{Error, Location, Report};
 
 use crate::args::AnonymizeArgs;
 use crate::failure::Failure;
@@ -59,7 +59,7 @@ fn dry_run(file: &JobFile, all: bool, mode: OutputMode) -> Result<ExitCode, Fail
     }
     // The path of a release in memory only determines its format.
     let output = job.output.get_or_insert_with(Default::default);
-    if output.path.as_os_str().is_empty() {
+    if output.path == Location::default() {
         output.path = "release.csv".into();
     }
     (output.report, output.owner_report, output.sign) = (None, None, None);

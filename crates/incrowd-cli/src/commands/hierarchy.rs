@@ -44,7 +44,7 @@ pub(crate) fn run(args: &HierarchyArgs, mode: OutputMode) -> Result<ExitCode, Fa
 }
 
 fn values(table: &Path, column: &str, mode: OutputMode) -> Result<Vec<String>> {
-    let input = Input { paths: vec![table.to_owned()], ..Input::default() };
+    let input = Input { paths: vec![table.to_owned().into()], ..Input::default() };
     incrowd::column_values(&input, column, &Bar::new(mode))
 }
 
@@ -56,7 +56,7 @@ fn build(
     mode: OutputMode,
 ) -> Result<ExitCode> {
     let mut claim = incrowd::Claim::default();
-    claim.read_input(&Input { paths: vec![table.to_owned()], ..Input::default() });
+    claim.read_input(&Input { paths: vec![table.to_owned().into()], ..Input::default() });
     claim.reads(kind);
     let target = output.map(|path| claim.writes(path, "the hierarchy", "output")).transpose()?;
     output.iter().try_for_each(|path| incrowd::check_file(path, incrowd::Mark::None, replace))?;
@@ -83,7 +83,7 @@ fn build(
 /// Builds the hierarchy of a column. A recipe such as `mask` is applied to the column's values.
 fn build_taxonomy(table: &Path, column: &str, kind: &str, mode: OutputMode) -> Result<Taxonomy> {
     let spec = hierarchy_from_word(kind)?;
-    let input = Input { paths: vec![table.to_owned()], ..Input::default() };
+    let input = Input { paths: vec![table.to_owned().into()], ..Input::default() };
     let counted = incrowd::column_counts(&input, column, &Bar::new(mode))?;
     let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
     let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use incrowd::job::next_to;
 use incrowd::utility::Workload;
-use incrowd::{Ask, Audience, Decision, Error};
+use incrowd::{Ask, Audience, Decision, Error, Location};
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
@@ -19,9 +18,9 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
             .help("add --original people.csv, or --job with the job file of the release")
             .into());
     }
-    let output = args.output.clone().unwrap_or_else(|| {
-        next_to(judging.release.paths.first().unwrap_or(&args.release), "report.html")
-    });
+    let release = Location::from(&args.release);
+    let release = judging.release.paths.first().unwrap_or(&release);
+    let output = args.output.clone().unwrap_or_else(|| release.next_to("report.html"));
     let mut claim = incrowd::Claim::of_judging(&judging);
     args.keys.job.iter().for_each(|path| claim.reads(path));
     let public_target = claim.writes(&output, "the page", "output")?;

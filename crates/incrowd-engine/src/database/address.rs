@@ -1,20 +1,17 @@
 //! Addresses of database tables: `postgresql://host/db?table=schema.people`, or with `query`
 //! instead of `table`.
 
-use std::path::{Path, PathBuf};
+use std::fmt;
 
 use incrowd_core::{Error, Result};
 
 const SCHEMES: [&str; 2] = ["postgresql://", "postgres://"];
 
-/// Whether a path is a database address.
-pub fn is_database(path: &Path) -> bool {
-    path.to_str().is_some_and(|text| SCHEMES.iter().any(|scheme| text.starts_with(scheme)))
-}
-
 /// A parsed address.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Address {
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// The whole address.
+    text: String,
     /// The address without the parameters below.
     pub(crate) server: String,
     pub(crate) table: Option<String>,
@@ -28,54 +25,60 @@ pub(crate) struct Address {
 /// Parameters that are not passed to `tokio-postgres`.
 const LOGIN: [&str; 5] = ["service", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
-/// Returns an error if an address contains a password, before any message shows the address. The
-/// error does not show the password either.
-pub fn check_address(path: &Path) -> Result<()> {
-    let Some(text) = path.to_str().filter(|_| is_database(path)) else { return Ok(()) };
-    let rest = text.split_once("://").map_or("", |(_, rest)| rest);
-    let (before, parameters) = rest.split_once('?').unwrap_or((rest, ""));
-    // A password may contain any character, including a slash.
-    let named = before.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
-    let stated = parameters.split('&').any(|pair| {
-        let name = decoded(pair.split('=').next().unwrap_or_default()).to_lowercase();
-        ["password", "sslpassword", "passfile"].contains(&name.as_str())
-    });
-    // An `@` after the `?` indicates a password with a question mark, unless it is part of a query.
-    let torn = before.contains(':') && !before.contains('@') && {
-        let first = parameters.split('&').next().unwrap_or_default();
-        first.contains('@') && !first.contains('=')
-    };
-    if named || stated || torn {
-        return Err(Error::job("the address of a database has a password in it").help(
-            "leave it out: addresses end up in histories, logs and job files. The password comes from PGPASSWORD, from \
-             ~/.pgpass (PGPASSFILE) or from a service file (?service=NAME)",
-        ));
-    }
-    Ok(())
-}
-
 impl Address {
-    pub(crate) fn parse(path: &Path) -> Result<Address> {
-        check_address(path)?;
-        let text = path.to_str().unwrap_or_default();
+    /// Parses an address. Returns `None` if the text does not begin like one.
+    pub(crate) fn parse(text: &str) -> Option<Address> {
+        if !SCHEMES.iter().any(|scheme| text.starts_with(scheme)) {
+            return None;
+        }
         let (base, parameters) = text.split_once('?').unwrap_or((text, ""));
-        let mut address = Address::default();
+        let (mut table, mut query, mut fold, mut login) = (None, None, None, Vec::new());
         let mut kept: Vec<&str> = Vec::new();
         for pair in parameters.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             match name {
-                "table" => address.table = Some(decoded(value)),
-                "query" => address.query = Some(decoded(value)),
-                "fold" => address.fold = Some(decoded(value)),
-                _ if LOGIN.contains(&name) => address.login.push((name.to_owned(), decoded(value))),
+                "table" => table = Some(decoded(value)),
+                "query" => query = Some(decoded(value)),
+                "fold" => fold = Some(decoded(value)),
+                _ if LOGIN.contains(&name) => login.push((name.to_owned(), decoded(value))),
                 _ => kept.push(pair),
             }
         }
-        address.server = base.to_owned();
-        if !kept.is_empty() {
-            address.server = format!("{base}?{}", kept.join("&"));
+        let server = match kept.is_empty() {
+            true => base.to_owned(),
+            false => format!("{base}?{}", kept.join("&")),
+        };
+        Some(Address { text: text.to_owned(), server, table, query, fold, login })
+    }
+
+    fn has_password(&self) -> bool {
+        let rest = self.text.split_once("://").map_or("", |(_, rest)| rest);
+        let (before, parameters) = rest.split_once('?').unwrap_or((rest, ""));
+        // A password may contain any character, including a slash.
+        let named = before.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+        let stated = parameters.split('&').any(|pair| {
+            let name = decoded(pair.split('=').next().unwrap_or_default()).to_lowercase();
+            ["password", "sslpassword", "passfile"].contains(&name.as_str())
+        });
+        // An `@` after the `?` indicates a password with a question mark, unless it is part of a
+        // query.
+        let torn = before.contains(':') && !before.contains('@') && {
+            let first = parameters.split('&').next().unwrap_or_default();
+            first.contains('@') && !first.contains('=')
+        };
+        named || stated || torn
+    }
+
+    /// Returns an error if the address contains a password. The error does not show it.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.has_password() {
+            false => Ok(()),
+            true => Err(Error::job("the address of a database has a password in it").help(
+                "leave it out: addresses end up in histories, logs and job files. The password \
+                 comes from PGPASSWORD, from ~/.pgpass (PGPASSFILE) or from a service file \
+                 (?service=NAME)",
+            )),
         }
-        Ok(address)
     }
 
     /// The value of a login parameter.
@@ -83,70 +86,67 @@ impl Address {
     pub(crate) fn login(&self, name: &str) -> Option<String> {
         self.login.iter().find(|(own, _)| own == name).map(|(_, value)| value.clone())
     }
-}
 
-/// Builds the address of a table or a query in a database. Returns an error if the path is not that
-/// of a database.
-pub fn locate(database: &Path, table: Option<&str>, query: Option<&str>) -> Result<PathBuf> {
-    if !is_database(database) {
-        return Err(Error::job("only a database has tables")
-            .help("write postgresql://user@host/database as path"));
-    }
-    let address = Address::parse(database)?;
-    let both = |a: bool, b: bool| a && b;
-    if both(table.is_some() || address.table.is_some(), query.is_some() || address.query.is_some())
-    {
-        return Err(Error::job("a table and a query are given").help("give only one of them"));
-    }
-    if both(table.is_some(), address.table.is_some())
-        || both(query.is_some(), address.query.is_some())
-    {
-        return Err(Error::job("the address of the database names a table of its own")
-            .help("leave it out there, or leave the key out"));
-    }
-    let mut text = database.to_str().unwrap_or_default().to_owned();
-    for (name, value) in [("table", table), ("query", query)] {
-        if let Some(value) = value {
-            let mark = if text.contains('?') { '&' } else { '?' };
-            text.push_str(&format!("{mark}{name}={}", encoded(value)));
+    /// The address of a table or a query in this database.
+    pub(crate) fn locate(&self, table: Option<&str>, query: Option<&str>) -> Result<Address> {
+        self.check()?;
+        let both = |a: bool, b: bool| a && b;
+        if both(table.is_some() || self.table.is_some(), query.is_some() || self.query.is_some()) {
+            return Err(Error::job("a table and a query are given").help("give only one of them"));
         }
+        if both(table.is_some(), self.table.is_some())
+            || both(query.is_some(), self.query.is_some())
+        {
+            return Err(Error::job("the address of the database names a table of its own")
+                .help("leave it out there, or leave the key out"));
+        }
+        let mut text = self.text.clone();
+        for (name, value) in [("table", table), ("query", query)] {
+            if let Some(value) = value {
+                let mark = if text.contains('?') { '&' } else { '?' };
+                text.push_str(&format!("{mark}{name}={}", encoded(value)));
+            }
+        }
+        let (table, query) = (table.map(str::to_owned), query.map(str::to_owned));
+        let (table, query) = (table.or(self.table.clone()), query.or(self.query.clone()));
+        Ok(Address { text, table, query, ..self.clone() })
     }
-    Ok(PathBuf::from(text))
+
+    /// The address of another table in the same database.
+    pub(crate) fn with_table(&self, table: &str) -> Address {
+        let (base, parameters) = self.text.split_once('?').unwrap_or((&self.text, ""));
+        let others = parameters.split('&').filter(|pair| {
+            let name = pair.split('=').next().unwrap_or_default();
+            !pair.is_empty() && !["table", "query"].contains(&name)
+        });
+        let own = format!("table={}", encoded(table));
+        let all: Vec<&str> = others.chain([own.as_str()]).collect();
+        let text = format!("{base}?{}", all.join("&"));
+        Address { text, table: Some(table.to_owned()), query: None, ..self.clone() }
+    }
+
+    /// Whether two addresses refer to the same database. Only the addresses are compared.
+    pub fn is_same_database(&self, other: &Address) -> bool {
+        self.with_table("") == other.with_table("")
+    }
+
+    /// Name of the table for messages, or `query`.
+    pub(crate) fn name(&self) -> Option<String> {
+        self.table.clone().or_else(|| self.query.as_ref().map(|_| "query".to_owned()))
+    }
 }
 
-/// The address of another table in the same database.
-pub fn with_table(path: &Path, table: &str) -> PathBuf {
-    let text = path.to_str().unwrap_or_default();
-    let (base, parameters) = text.split_once('?').unwrap_or((text, ""));
-    let others = parameters.split('&').filter(|pair| {
-        let name = pair.split('=').next().unwrap_or_default();
-        !pair.is_empty() && !["table", "query"].contains(&name)
-    });
-    let own = format!("table={}", encoded(table));
-    let all: Vec<&str> = others.chain([own.as_str()]).collect();
-    PathBuf::from(format!("{base}?{}", all.join("&")))
+// A password must not reach logs.
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.has_password() { "postgresql://…" } else { &self.text })
+    }
 }
 
-/// The address of the table whose name has this suffix, such as `people_st` for `people`. Returns
-/// `None` if the address has no table.
-pub fn beside_table(path: &Path, ending: &str) -> Option<PathBuf> {
-    let table = Address::parse(path).ok().filter(|_| is_database(path))?.table?;
-    let longer = match table.trim_end().strip_suffix('"') {
-        Some(quoted) => format!("{quoted}{ending}\""),
-        None => format!("{}{ending}", table.trim_end()),
-    };
-    Some(with_table(path, &longer))
-}
-
-/// Whether two addresses refer to the same database. Only the addresses are compared.
-pub fn same_database(a: &Path, b: &Path) -> bool {
-    is_database(a) && is_database(b) && with_table(a, "") == with_table(b, "")
-}
-
-/// Name of the table at an address for messages, or `query`.
-pub fn table_of(path: &Path) -> Option<String> {
-    let address = Address::parse(path).ok().filter(|_| is_database(path))?;
-    address.table.or_else(|| address.query.map(|_| "query".to_owned()))
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Parses a table name as SQL does, such as `Schema."My table"`, into an optional schema and a
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Address {
-        Address::parse(Path::new(text)).unwrap()
+        Address::parse(text).unwrap()
     }
 
     #[test]
@@ -246,48 +246,31 @@ mod tests {
             (Some("care.people"), Some("x"))
         );
         assert_eq!(parsed("postgres:///db?host=/run").server, "postgres:///db?host=/run");
-        assert!(
-            is_database(Path::new("postgres://h/d")) && !is_database(Path::new("postgres.csv"))
-        );
+        assert_eq!(Address::parse("postgres.csv"), None);
     }
 
     #[test]
     fn table_and_query_go_into_the_address() {
-        let base = Path::new("postgresql://host/db");
+        let base = parsed("postgresql://host/db");
         let query = "select *\nfrom people where town = 'São Paulo' and a & b = c?";
-        let located = locate(base, None, Some(query)).unwrap();
-        assert_eq!(Address::parse(&located).unwrap().query.as_deref(), Some(query));
-        let named =
-            locate(Path::new("postgresql:///db?host=/run"), Some("care.\"My people\""), None)
-                .unwrap();
-        assert_eq!(
-            named.to_str().unwrap(),
-            "postgresql:///db?host=/run&table=care.%22My%20people%22"
-        );
-        assert_eq!(table_of(&named).as_deref(), Some("care.\"My people\""));
-        assert!(locate(&named, None, Some("select 1")).is_err());
-        assert!(locate(&named, Some("other"), None).is_err());
-        assert!(locate(Path::new("people.csv"), None, Some("select 1")).is_err());
-        assert_eq!(table_of(Path::new("people.csv?table=x")), None);
+        let located = base.locate(None, Some(query)).unwrap();
+        assert_eq!(parsed(&located.to_string()), located);
+        let run = parsed("postgresql:///db?host=/run");
+        let named = run.locate(Some("care.\"My people\""), None).unwrap();
+        assert_eq!(named.to_string(), "postgresql:///db?host=/run&table=care.%22My%20people%22");
+        assert_eq!(parsed(&named.to_string()), named);
+        assert_eq!(named.name().as_deref(), Some("care.\"My people\""));
+        assert!(named.locate(None, Some("select 1")).is_err());
+        assert!(named.locate(Some("other"), None).is_err());
     }
 
     #[test]
-    fn tables_beside_each_other_are_of_one_database() {
-        let first = Path::new("postgresql://h/db?table=care.people&sslmode=require");
-        let second = beside_table(first, "_st").unwrap();
-        assert_eq!(
-            second.to_str().unwrap(),
-            "postgresql://h/db?sslmode=require&table=care.people_st"
-        );
-        assert!(
-            same_database(first, &second)
-                && !same_database(first, Path::new("postgresql://h/other"))
-        );
-        let quoted =
-            beside_table(Path::new("postgresql:///db?table=%22My%20people%22"), "_st").unwrap();
-        assert_eq!(table_of(&quoted).as_deref(), Some("\"My people_st\""));
-        assert_eq!(beside_table(Path::new("people.csv"), "_st"), None);
-        assert_eq!(beside_table(Path::new("postgresql:///db"), "_st"), None);
+    fn tables_of_one_database_are_recognized() {
+        let first = parsed("postgresql://h/db?table=care.people&sslmode=require");
+        let second = first.with_table("people_st");
+        assert_eq!(second.to_string(), "postgresql://h/db?sslmode=require&table=people_st");
+        assert!(first.is_same_database(&second));
+        assert!(!first.is_same_database(&parsed("postgresql://h/other")));
     }
 
     #[test]
@@ -299,13 +282,12 @@ mod tests {
             "postgresql://me@host/db?password=hunter2",
             "postgresql://host/db?table=x&pass%77ord=hunter2",
         ] {
-            let error = check_address(Path::new(with)).unwrap_err();
-            assert!(!format!("{error} {error:?}").contains("hunter2"), "{with}");
+            let address = parsed(with);
+            let error = address.check().unwrap_err();
+            assert!(!format!("{error} {error:?} {address} {address:?}").contains("hunter2"));
         }
-        for without in
-            ["postgresql://me@host:5432/db?table=x", "postgresql:///db?host=/run", "a:b@c.csv"]
-        {
-            assert!(check_address(Path::new(without)).is_ok(), "{without}");
+        for without in ["postgresql://me@host:5432/db?table=x", "postgresql:///db?host=/run"] {
+            assert!(parsed(without).check().is_ok(), "{without}");
         }
     }
 

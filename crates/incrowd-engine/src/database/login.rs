@@ -186,9 +186,8 @@ mod tests {
     #[test]
     fn encryption_that_is_asked_for_is_not_silently_left_out() {
         let of = |mode: &str, host: &str| {
-            let path = format!("postgresql://me@{host}/db?sslmode={mode}");
-            config(&Address::parse(std::path::Path::new(&path)).unwrap())
-                .map(|(config, _)| config.get_ssl_mode())
+            let text = format!("postgresql://me@{host}/db?sslmode={mode}");
+            config(&Address::parse(&text).unwrap()).map(|(config, _)| config.get_ssl_mode())
         };
         assert_eq!(of("require", "host").unwrap(), SslMode::Require);
         assert_eq!(of("prefer", "host").unwrap(), SslMode::Prefer);

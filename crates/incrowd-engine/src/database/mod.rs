@@ -22,9 +22,7 @@ mod streams;
 #[cfg(feature = "postgres")]
 mod tls;
 
-pub use address::{
-    beside_table, check_address, is_database, locate, same_database, table_of, with_table,
-};
+pub use address::Address;
 #[cfg(feature = "postgres")]
 pub(crate) use relation::{Relation, open};
 #[cfg(feature = "postgres")]
@@ -53,12 +51,11 @@ pub const MANIFESTS: &str = "incrowd_manifests";
 /// Replacement for the PostgreSQL modules in builds without PostgreSQL.
 #[cfg(not(feature = "postgres"))]
 mod without {
-    use std::path::Path;
     use std::sync::Arc;
 
     use incrowd_core::{Error, Result};
 
-    use super::{Blocks, Sending};
+    use super::{Address, Blocks, Sending};
     use crate::source::Column;
     use crate::store::Store;
 
@@ -93,7 +90,7 @@ mod without {
         }
     }
 
-    pub(crate) fn open(_: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
+    pub(crate) fn open(_: &Address) -> Result<(Arc<Relation>, Vec<Column>)> {
         Err(absent())
     }
 
@@ -110,7 +107,7 @@ mod without {
     }
 
     /// Returns an error, because this build does not support databases.
-    pub fn read_manifest(_: &Path) -> Result<Option<Vec<u8>>> {
+    pub fn read_manifest(_: &Address) -> Result<Option<Vec<u8>>> {
         Err(absent())
     }
 }

@@ -3,7 +3,6 @@
 //! All reads use one transaction with one snapshot (`REPEATABLE READ`), which lasts while the
 //! relation is open. All reads therefore return the same rows, independent of concurrent writes.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_schema::DataType;
@@ -159,8 +158,8 @@ fn reading(of: &Type) -> Option<Spelling> {
 
 /// Opens the table at an address.
 // Long, because all queries about the table need one session, which the relation then owns.
-pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
-    let address = Address::parse(path)?;
+pub(crate) fn open(address: &Address) -> Result<(Arc<Relation>, Vec<Column>)> {
+    address.check()?;
     let (from, named) = match (&address.table, &address.query) {
         (Some(table), None) => {
             let (schema, table) = names(table).map_err(|e| e.at("input.table"))?;
@@ -186,7 +185,7 @@ pub(crate) fn open(path: &Path) -> Result<(Arc<Relation>, Vec<Column>)> {
                 .help("write fold=server, fold=client or fold=auto"));
         }
     };
-    let session = Session::begin(path, &address, "ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
+    let session = Session::begin(address, "ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
     let fails = "the table cannot be read";
     let select = format!("SELECT * FROM {from}");
     let statement = session.client().prepare(&select).map_err(|e| told_in(fails, &select, &e))?;

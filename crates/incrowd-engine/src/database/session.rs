@@ -1,6 +1,5 @@
 //! A connection with a transaction, and the conversion of server errors into messages.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use incrowd_core::{Error, Result};
@@ -22,15 +21,15 @@ const SETTINGS: &str = "SET DateStyle = 'ISO, YMD'; SET TimeZone = 'UTC'; SET In
 #[derive(Clone)]
 pub(super) struct Session {
     client: Arc<Mutex<Client>>,
-    /// The address, for messages.
-    pub(super) name: PathBuf,
+    pub(super) address: Address,
 }
 
-incrowd_core::opaque_debug!(Session { name });
+incrowd_core::opaque_debug!(Session { address });
 
 impl Session {
     /// Connects and starts a transaction of the given kind.
-    pub(super) fn begin(path: &Path, address: &Address, kind: &str) -> Result<Session> {
+    pub(super) fn begin(address: &Address, kind: &str) -> Result<Session> {
+        address.check()?;
         let (mut config, tls) = login::config(address)?;
         config.application_name("incrowd");
         let client = Client::connect(&config, tls).map_err(|e| {
@@ -48,7 +47,7 @@ impl Session {
                 false => error,
             }
         })?;
-        let session = Session { client: Arc::new(Mutex::new(client)), name: path.to_owned() };
+        let session = Session { client: Arc::new(Mutex::new(client)), address: address.clone() };
         session.run(&format!("{SETTINGS}; BEGIN {kind}"), "the connection cannot be set up")?;
         Ok(session)
     }

@@ -10,11 +10,12 @@ use arrow_schema::DataType;
 use incrowd_core::{Error, Result};
 
 use super::MANIFESTS;
-use super::address::{Address, is_database, names, quoted, same_database};
+use super::address::{Address, names, quoted};
 use super::client::Client;
 use super::relation::Relation;
 use super::session::{Session, told};
 use super::streams::{Taken, ToServer, wait};
+use crate::location::Location;
 use crate::pending::{Pending, write_failed};
 use crate::source::{Compression, Format, Source};
 use crate::store::{
@@ -31,8 +32,7 @@ struct Table {
     table: String,
     /// Name before the publication.
     partial: String,
-    /// Address of the table.
-    path: PathBuf,
+    address: Address,
     /// Whether a table of this name exists. The release replaces it.
     is_there: bool,
     /// Columns with their SQL types, set when the table is created.
@@ -82,7 +82,7 @@ fn unclaimed() -> Error {
 
 impl Table {
     /// The table at an address.
-    fn at(path: &Path, address: &Address, session: &Session) -> Result<Table> {
+    fn at(address: &Address, session: &Session) -> Result<Table> {
         let Some(name) = address.table.clone() else {
             return Err(Error::job("the release goes into a database, but no table is named")
                 .help("name it with `[output] table`")
@@ -103,8 +103,8 @@ impl Table {
             }
         };
         let partial = format!("incrowd_partial_{:016x}", rand::random::<u64>());
-        let path = path.to_owned();
-        Ok(Table { name, schema, table, partial, path, is_there: false, columns: Vec::new() })
+        let (address, columns) = (address.clone(), Vec::new());
+        Ok(Table { name, schema, table, partial, address, is_there: false, columns })
     }
 
     fn quoted(&self, table: &str) -> String {
@@ -184,7 +184,7 @@ impl Table {
             )?;
             // Uses a separate connection, because this one is needed for the release. A table that
             // cannot be read is not a release.
-            digest = crate::source::digest(&self.path).ok();
+            digest = crate::source::digest(&Location::Database(self.address.clone())).ok();
         }
         Ok(Existing { table: Some(at), shown, digest })
     }
@@ -283,31 +283,34 @@ impl Store for PostgresStore {
         if places.csv_safe {
             return Err(Error::job("a table of a database has no formulas").at("output.csv_safe"));
         }
-        let Some(first) = places.tables.first() else { return Err(unclaimed()) };
-        let address = Address::parse(first).map_err(|e| e.at("output.path"))?;
+        let Some(Location::Database(first)) = places.tables.first() else {
+            return Err(unclaimed());
+        };
         let manifest = match places.manifest.as_os_str().is_empty() {
             true => None,
             false => Some(Pending::create(&places.manifest).map_err(|e| e.at("output.manifest"))?),
         };
-        let session =
-            Session::begin(first, &address, "READ WRITE").map_err(|e| e.at("output.path"))?;
+        let session = Session::begin(first, "READ WRITE").map_err(|e| e.at("output.path"))?;
         let mut slots = Vec::new();
         let keys = places.keys.iter().copied().chain(std::iter::repeat("output.path"));
-        for ((i, path), key) in places.tables.iter().enumerate().zip(keys) {
-            // A table that only the data owner may read is written to a file, if its target is one,
-            // and not into the database of the public tables.
-            if places.private.contains(&i) && !is_database(path) {
-                let file = Pending::create(path).map_err(|e| e.at(key))?.private();
-                slots.push(Slot::File(file, places.dialect));
-                continue;
-            }
-            if !same_database(first, path) {
-                return Err(Error::job("the tables of a release go into one database").at(key));
-            }
-            let mut table =
-                Table::at(path, &Address::parse(path).map_err(|e| e.at(key))?, &session)?;
-            table.check(&session, &places.reads)?;
-            slots.push(Slot::Table(table));
+        for ((i, location), key) in places.tables.iter().enumerate().zip(keys) {
+            slots.push(match location {
+                // A table that only the data owner may read is written to a file, if its target is
+                // one, and not into the database of the public tables.
+                Location::File(path) if places.private.contains(&i) => {
+                    let file = Pending::create(path).map_err(|e| e.at(key))?.private();
+                    Slot::File(file, places.dialect)
+                }
+                Location::Database(address) if address.is_same_database(first) => {
+                    let mut table = Table::at(address, &session)?;
+                    table.check(&session, &places.reads)?;
+                    Slot::Table(table)
+                }
+                _ => {
+                    let error = Error::job("the tables of a release go into one database");
+                    return Err(error.at(key));
+                }
+            });
         }
         self.place = Some(Place { session, slots, taken: Mutex::new(None), manifest });
         Ok(())
@@ -408,7 +411,7 @@ impl Store for PostgresStore {
                 let from = table.quoted(&table.partial);
                 let relation = Relation::under_way(&place.session, from, &table.columns);
                 let names = table.columns.iter().map(|(name, _)| name.clone()).collect();
-                Ok(Source::of_relation(&place.session.name, Arc::new(relation), names))
+                Ok(Source::of_relation(&place.session.address, Arc::new(relation), names))
             }
             Some(Slot::File(file, dialect)) => open_pending(file, *dialect),
             None => Err(unclaimed()),
@@ -457,11 +460,11 @@ impl Store for PostgresStore {
 }
 
 /// The stored manifest of the release at an address, if there is one.
-pub fn read_manifest(path: &Path) -> Result<Option<Vec<u8>>> {
-    let address = Address::parse(path)?;
+pub fn read_manifest(address: &Address) -> Result<Option<Vec<u8>>> {
+    address.check()?;
     let Some(name) = &address.table else { return Ok(None) };
     let (schema, table) = names(name)?;
-    let session = Session::begin(path, &address, "READ ONLY")?;
+    let session = Session::begin(address, "READ ONLY")?;
     let manifests = match schema {
         Some(schema) => format!("{}.{}", quoted(&schema), quoted(MANIFESTS)),
         None => quoted(MANIFESTS),

@@ -194,7 +194,6 @@ pub(super) fn wait(taken: Taken) -> Result<u64> {
 mod tests {
     use std::io::Read;
     use std::net::{Shutdown, TcpListener, TcpStream};
-    use std::path::Path;
     use std::time::Duration;
 
     use super::super::address::Address;
@@ -259,8 +258,7 @@ mod tests {
         let server = std::thread::spawn(move || talk(server.accept().unwrap().0, answer));
         let port = listener.local_addr().unwrap().port();
         let path = format!("postgresql://me@127.0.0.1:{port}/db?table=t&sslmode=disable");
-        let path = Path::new(&path);
-        (Session::begin(path, &Address::parse(path).unwrap(), "READ ONLY").unwrap(), server)
+        (Session::begin(&Address::parse(&path).unwrap(), "READ ONLY").unwrap(), server)
     }
 
     /// The end of a `COPY`: `CopyDone`, then `CommandComplete`.

@@ -1,7 +1,7 @@
 //! The external table: finds its people in the microdata, and counts the quasi-identifiers of the
 //! others, the strangers.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -12,6 +12,7 @@ use incrowd_core::{Code, Error, FoldedColumn, MISSING, Progress, Result};
 use super::identity::{Fingerprint, Key, PersonRows};
 use super::people::People;
 use crate::intern::{Cache, Interner};
+use crate::location::Location;
 use crate::source::{Options, Place, Records, Source, Trouble, Worker};
 
 const SHARDS: usize = 64;
@@ -188,13 +189,13 @@ impl ExternalWorker<'_> {
 impl External {
     /// Opens an external table with this identifier and these quasi-identifiers.
     pub fn open(
-        paths: &[PathBuf],
+        locations: impl IntoIterator<Item: Into<Location>>,
         options: &Options,
         id: &str,
         quasi: &[String],
         missing: &[String],
     ) -> Result<External> {
-        External::of(Source::open(paths, options)?, id, quasi, missing)
+        External::of(Source::open(locations, options)?, id, quasi, missing)
     }
 
     /// Creates an external table from an open source.

@@ -16,7 +16,6 @@ mod weights;
 mod workers;
 
 use std::fmt::Debug;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -62,19 +61,6 @@ pub const HELD: &str = "_incrowd_held";
 pub const REPRESENTED: &str = "_incrowd_represented";
 /// Column with the number of records without a sampling weight.
 pub const UNWEIGHED: &str = "_incrowd_unweighed";
-
-/// Prefix of the path of a release in another system: `spark:/data/release`.
-const SCHEME: &str = "spark:";
-
-/// Whether a path is in another system, and not a file or a database.
-pub fn is_remote(path: &Path) -> bool {
-    path.to_str().is_some_and(|text| text.starts_with(SCHEME))
-}
-
-/// The path within that system.
-pub fn remote_place(path: &Path) -> &str {
-    path.to_str().and_then(|text| text.strip_prefix(SCHEME)).unwrap_or_default()
-}
 
 /// Rows of a table in Arrow.
 pub type Rows = (SchemaRef, Vec<RecordBatch>);

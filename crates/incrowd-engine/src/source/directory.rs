@@ -2,13 +2,14 @@
 //! `year=2021/part-0.parquet` every record has the value `2021` in a column `year`. Hive, Spark,
 //! DuckDB and Polars use the same layout.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow_array::StringViewArray;
 use incrowd_core::{Error, Result};
 
 use super::work::Records;
 use super::{CodedCells, Format, FormatCard, WholeCells, unreadable};
+use crate::location::Location;
 
 /// A column with one value for all records of a file.
 pub(super) type Constant = (String, Option<String>);
@@ -16,7 +17,7 @@ pub(super) type Constant = (String, Option<String>);
 /// A file of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TableFile {
-    pub(super) path: PathBuf,
+    pub(super) location: Location,
     /// Columns from the names of the directories.
     pub(super) constants: Vec<Constant>,
 }
@@ -69,7 +70,8 @@ fn walk(
             constants.extend(constant(&name));
             walk(&path, &constants, deeper - 1, found)?;
         } else if Format::of_path(&path).is_ok() {
-            found.push(TableFile { path: path.clone(), constants: constants.to_vec() });
+            let location = Location::File(path.clone());
+            found.push(TableFile { location, constants: constants.to_vec() });
         }
     }
     Ok(())

@@ -19,8 +19,9 @@ use arrow_schema::DataType;
 use incrowd_core::numerals::{self, DecimalMark};
 use incrowd_core::{Error, Result, Silent};
 
-use crate::database::{self, Relation, is_database};
+use crate::database::{self, Address, Relation};
 use crate::file_id::{self, FileId, FileVersion};
+use crate::location::Location;
 use crate::record_values::ExaminedColumns;
 use crate::remote::Remote;
 
@@ -192,8 +193,7 @@ pub(crate) struct Part {
     named: bool,
     /// Columns from the names of the directories. They follow the columns of the file.
     constants: Vec<directory::Constant>,
-    /// The version of the file whose columns were read. `None` if the part is no file, or is in
-    /// memory.
+    /// The version of the file whose columns were read. `None` if the part is not a file.
     version: Option<FileVersion>,
 }
 
@@ -252,11 +252,7 @@ impl Part {
 
     /// Whether the part is a file.
     fn is_file(&self) -> bool {
-        match &self.kind {
-            TableKind::Text(_) | TableKind::Database(_) => true,
-            TableKind::Typed(typed) => typed.in_memory().is_none(),
-            TableKind::Remote(_) => false,
-        }
+        self.version.is_some()
     }
 }
 
@@ -284,13 +280,15 @@ pub struct Source {
 impl Source {
     /// Opens files as one table. A path may be a glob pattern or a directory. All files must have
     /// the same columns, in any order.
-    pub fn open(paths: &[PathBuf], options: &Options) -> Result<Source> {
-        let found = expand(paths)?;
-        let paths: Vec<PathBuf> = found.iter().map(|found| found.path.clone()).collect();
+    pub fn open(
+        locations: impl IntoIterator<Item: Into<Location>>,
+        options: &Options,
+    ) -> Result<Source> {
+        let locations: Vec<Location> = locations.into_iter().map(Into::into).collect();
         let mut parts: Vec<Part> = Vec::new();
         let mut columns: Vec<Column> = Vec::new();
-        for (path, found) in paths.iter().zip(found) {
-            let (mut part, mut own) = open_part(path, options)?;
+        for found in expand(&locations)? {
+            let (mut part, mut own) = open_part(&found.location, options)?;
             for constant in found.constants {
                 // Some writers also store the partition column in the file.
                 if !own.iter().any(|column| column.name == constant.0) {
@@ -299,11 +297,10 @@ impl Source {
                     part.constants.push(constant);
                 }
             }
+            check_names(&part.path, &own)?;
             if parts.is_empty() {
-                check_names(path, &own)?;
                 columns = own;
             } else {
-                check_names(path, &own)?;
                 let places: hashbrown::HashMap<&str, usize> =
                     own.iter().enumerate().map(|(i, c)| (c.name.as_str(), i)).collect();
                 let position = |column: &Column| places.get(column.name.as_str()).copied();
@@ -318,7 +315,7 @@ impl Source {
                         part.positions = positions;
                     }
                     None => {
-                        let (this, first) = (path.display(), paths[0].display());
+                        let (this, first) = (part.path.display(), parts[0].path.display());
                         return Err(Error::input(format!(
                             "`{this}` does not have the same columns as `{first}`"
                         ))
@@ -339,7 +336,12 @@ impl Source {
 
     /// The files that paths and patterns match.
     pub fn matching(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-        Ok(expand(paths)?.into_iter().map(|found| found.path).collect())
+        let files: Vec<_> = paths.iter().cloned().map(Location::File).collect();
+        Ok(expand(&files)?
+            .iter()
+            .filter_map(|found| found.location.file())
+            .map(Path::to_owned)
+            .collect())
     }
 
     /// Opens a table in memory. No cell is copied.
@@ -367,13 +369,13 @@ impl Source {
     /// of the text is computed.
     #[cfg(feature = "postgres")]
     pub(crate) fn of_relation(
-        name: &Path,
+        address: &Address,
         relation: Arc<Relation>,
         columns: Vec<String>,
     ) -> Source {
         let column = |name| Column { name, data_type: None, sql: None };
         let columns: Vec<Column> = columns.into_iter().map(column).collect();
-        Source::of_part(database_part(name, relation, columns.len()), columns, true)
+        Source::of_part(database_part(address, relation, columns.len()), columns, true)
     }
 
     /// The relation, if the source is exactly one relation of a database and no digest requires a
@@ -383,6 +385,11 @@ impl Source {
             [part] if !self.digest => part.relation().map(Arc::as_ref),
             _ => None,
         }
+    }
+
+    /// Whether records are in a database.
+    pub fn is_in_database(&self) -> bool {
+        self.parts.iter().any(|part| part.relation().is_some())
     }
 
     /// Identifiers of the database tables in the source. Equal tables have equal identifiers.
@@ -422,7 +429,7 @@ impl Source {
         &self.columns[position]
     }
 
-    /// The files, after expansion of patterns. Empty for a table in memory.
+    /// The files, after expansion of patterns. Empty for a table in memory or in a database.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.parts.iter().filter(|part| part.is_file()).map(|part| part.path.as_path())
     }
@@ -510,17 +517,25 @@ impl Source {
 }
 
 /// Creates a part for a relation of a database.
-fn database_part(name: &Path, relation: Arc<Relation>, width: usize) -> Part {
-    let bytes = relation.bytes();
-    let part = Part::new(name, TableKind::Database(relation), bytes).with_columns(width);
+fn database_part(address: &Address, relation: Arc<Relation>, width: usize) -> Part {
+    let (name, bytes) = (address.to_string(), relation.bytes());
+    let part =
+        Part::new(Path::new(&name), TableKind::Database(relation), bytes).with_columns(width);
     Part { decimal: Some(DecimalMark::Point), ..part }
 }
 
-fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
-    if is_database(path) {
-        let (relation, columns) = database::open(path)?;
-        return Ok((database_part(path, relation, columns.len()), columns));
+fn open_part(location: &Location, options: &Options) -> Result<(Part, Vec<Column>)> {
+    match location {
+        Location::File(path) => open_file(path, options),
+        Location::Database(address) => {
+            let (relation, columns) = database::open(address)?;
+            Ok((database_part(address, relation, columns.len()), columns))
+        }
+        Location::Remote(place) => Err(crate::remote::refused(place)),
     }
+}
+
+fn open_file(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
     let metadata = std::fs::metadata(path).map_err(|e| unreadable(path, &e))?;
     if !metadata.is_file() {
         return Err(Error::input(format!("`{}` is not a file", path.display()))
@@ -548,7 +563,7 @@ fn open_part(path: &Path, options: &Options) -> Result<(Part, Vec<Column>)> {
         for column in &mut columns {
             column.data_type = column.data_type.take().map(foreign::published);
         }
-        return Ok((Part { path: path.to_owned(), bytes, ..part }, columns));
+        return Ok((Part { path: path.to_owned(), bytes, version, ..part }, columns));
     }
     if let Format::Parquet | Format::Arrow = format {
         let (typed, columns) = arrow::open(path, format)?;
@@ -607,15 +622,15 @@ fn check_names(path: &Path, columns: &[Column]) -> Result<()> {
 }
 
 /// Replaces glob patterns and directories by the files they match, in alphabetical order.
-fn expand(paths: &[PathBuf]) -> Result<Vec<directory::TableFile>> {
-    let alone = |path: PathBuf| directory::TableFile { path, constants: Vec::new() };
+fn expand(locations: &[Location]) -> Result<Vec<directory::TableFile>> {
+    let alone = |location| directory::TableFile { location, constants: Vec::new() };
     let mut expanded = Vec::new();
     let mut formats = table_format::TableFormats::default();
-    for path in paths {
-        if is_database(path) {
-            expanded.push(alone(path.clone()));
+    for location in locations {
+        let Location::File(path) = location else {
+            expanded.push(alone(location.clone()));
             continue;
-        }
+        };
         let text = path.to_string_lossy();
         if path.is_dir() {
             formats.check_read(path)?;
@@ -623,13 +638,14 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::TableFile>> {
             continue;
         }
         if path.exists() || !text.contains(['*', '?', '[']) {
-            expanded.push(alone(path.clone()));
+            expanded.push(alone(location.clone()));
             continue;
         }
         let matches =
             glob::glob(&text).map_err(|e| Error::job(format!("`{text}` is not a pattern: {e}")))?;
         let before = expanded.len();
-        expanded.extend(matches.filter_map(Result::ok).filter(|p| p.is_file()).map(alone));
+        let files = matches.filter_map(Result::ok).filter(|p| p.is_file());
+        expanded.extend(files.map(Location::File).map(alone));
         if expanded.len() == before {
             return Err(Error::input(format!("no file matches `{text}`")));
         }
@@ -638,15 +654,15 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::TableFile>> {
     let mut seen = hashbrown::HashSet::new();
     let mut seen_files = hashbrown::HashSet::new();
     for found in &expanded {
-        formats.check_read(&found.path)?;
-        let place = match is_database(&found.path) {
-            true => Ok(found.path.clone()),
-            false => found.path.canonicalize(),
-        };
-        // Two hard links to one file have different paths but the same file identifier.
-        let linked = FileId::at(&found.path).is_some_and(|id| !seen_files.insert(id));
-        if linked || place.is_ok_and(|path| !seen.insert(path)) {
-            return Err(Error::job(format!("the file `{}` is named twice", found.path.display())));
+        let (mut place, mut linked) = (Some(found.location.clone()), false);
+        if let Location::File(path) = &found.location {
+            formats.check_read(path)?;
+            place = path.canonicalize().ok().map(Location::File);
+            // Two hard links to one file have different paths but the same file identifier.
+            linked = FileId::at(path).is_some_and(|id| !seen_files.insert(id));
+        }
+        if linked || place.is_some_and(|place| !seen.insert(place)) {
+            return Err(Error::job(format!("the file `{}` is named twice", found.location)));
         }
     }
     if expanded.is_empty() {
@@ -658,14 +674,13 @@ fn expand(paths: &[PathBuf]) -> Result<Vec<directory::TableFile>> {
 
 /// Digest of a file's bytes, or of the text of a database table. It equals the digest that a scan
 /// computes.
-pub fn digest(path: &Path) -> Result<String> {
-    if is_database(path) {
-        let source =
-            Source::open(&[path.to_owned()], &Options { digest: true, ..Options::default() })?;
-        let first = &source.columns()[..1];
-        return Ok(source.read_release(first, ExaminedColumns::default(), &Silent)?.digest);
+pub fn digest(location: &Location) -> Result<String> {
+    if let Location::File(path) = location {
+        return digest_of(std::slice::from_ref(path));
     }
-    digest_of(&[path.to_owned()])
+    let source = Source::open([location], &Options { digest: true, ..Options::default() })?;
+    let first = &source.columns()[..1];
+    Ok(source.read_release(first, ExaminedColumns::default(), &Silent)?.digest)
 }
 
 /// Digest of several files in sequence, such as the files of a table in a directory.

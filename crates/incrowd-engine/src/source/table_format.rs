@@ -15,8 +15,6 @@ use hashbrown::HashMap;
 use incrowd_core::{Error, Result};
 
 use super::Format;
-use crate::database::is_database;
-use crate::remote::is_remote;
 
 /// A table format with a log next to its data files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,9 +171,6 @@ impl TableFormats {
         path: &Path,
         may_be_iceberg: impl FnOnce() -> bool,
     ) -> Option<(PathBuf, TableFormat)> {
-        if is_database(path) || is_remote(path) {
-            return None;
-        }
         let may_be_iceberg = LazyCell::new(may_be_iceberg);
         let absolute = std::path::absolute(path).ok();
         let real = match path.canonicalize() {

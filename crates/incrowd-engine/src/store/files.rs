@@ -11,6 +11,7 @@ use incrowd_core::text::thousands;
 use incrowd_core::{Error, Result};
 
 use super::{Dialect, Escape, Existing, Occupied, Places, Staging, Store, TableColumn};
+use crate::location::Location;
 use crate::pending::{Note, Pending, Target, write_failed};
 use crate::source::{Encoding, Format, Options, Source, digest};
 
@@ -79,7 +80,7 @@ pub(crate) fn read_manifest_file(path: &Path) -> Option<Vec<u8>> {
 pub(crate) fn existing_file(table: Option<usize>, path: &Path, known: bool) -> Option<Existing> {
     let bytes = std::fs::metadata(path).ok()?.len();
     let shown = format!("the file `{}` ({} bytes)", path.display(), thousands(bytes));
-    Some(Existing { table, shown, digest: known.then(|| digest(path).ok()).flatten() })
+    Some(Existing { table, shown, digest: known.then(|| digest(&path.into()).ok()).flatten() })
 }
 
 impl FileStore {
@@ -115,7 +116,8 @@ impl FileStore {
 fn recover_places(places: &Places) -> Result<Vec<PathBuf>> {
     let mut unauthenticated = Vec::new();
     let mut directories: Vec<PathBuf> = Vec::new();
-    for path in places.tables.iter().chain([&places.manifest]) {
+    let files = places.tables.iter().filter_map(Location::file);
+    for path in files.chain([places.manifest.as_path()]) {
         // For a link, the directory of the linked file is used.
         let place = Target::decide(path)?.path().parent().map(Path::to_owned).unwrap_or_default();
         let place = if place.as_os_str().is_empty() { PathBuf::from(".") } else { place };
@@ -153,11 +155,12 @@ impl Store for FileStore {
         self.discard();
         let keys = || places.keys.iter().copied().chain(std::iter::repeat("output.path"));
         for (table, key) in places.tables.iter().zip(keys()) {
-            Format::of_path(table).map_err(|e| e.at(key))?;
+            table.format().map_err(|e| e.at(key))?;
         }
         self.unauthenticated = recover_places(places)?;
         for (i, (table, key)) in places.tables.iter().zip(keys()).enumerate() {
-            let pending = Pending::create(table).map_err(|e| e.at(key))?;
+            let file = table.file().ok_or_else(|| Error::bug("a table is not in a file"))?;
+            let pending = Pending::create(file).map_err(|e| e.at(key))?;
             self.pending.push(if places.private.contains(&i) {
                 pending.private()
             } else {
@@ -169,15 +172,14 @@ impl Store for FileStore {
         // The targets are locked for other runs of this program from here on.
         let stamps = || self.pending.iter().map(|pending| Stamp::of(pending.target())).collect();
         self.stamps = (!places.replace).then(stamps);
-        let is_safe = |(i, table): (usize, &PathBuf)| {
-            places.csv_safe
-                && !places.private.contains(&i)
-                && matches!(Format::of_path(table), Ok(Format::Csv(_)))
+        let is_safe = |(i, table): (usize, &Location)| {
+            places.csv_safe && !places.private.contains(&i) && table.is_text()
         };
         self.dialect = places.dialect;
         self.csv_safe = places.tables.iter().enumerate().map(is_safe).collect();
-        let first = places.tables.first().unwrap_or(&places.manifest);
-        let directory = first.parent().filter(|p| !p.as_os_str().is_empty());
+        let first = places.tables.first().and_then(Location::file);
+        let directory =
+            first.unwrap_or(&places.manifest).parent().filter(|p| !p.as_os_str().is_empty());
         self.spill = directory.unwrap_or(Path::new(".")).to_owned();
         Ok(())
     }
@@ -275,7 +277,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let table = directory.path().join("release.csv");
         let places = Places {
-            tables: vec![table.clone()],
+            tables: vec![table.clone().into()],
             manifest: directory.path().join("release.json"),
             ..Places::default()
         };

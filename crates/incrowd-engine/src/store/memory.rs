@@ -11,6 +11,7 @@ use arrow_schema::SchemaRef;
 use incrowd_core::{Error, Result};
 
 use super::{Dialect, Escape, Places, Staging, Store, TableColumn};
+use crate::location::Location;
 use crate::sink::arrow::coded;
 use crate::source::{Batches, Format, Source};
 
@@ -133,10 +134,8 @@ fn unclaimed() -> Error {
 
 impl Store for MemoryStore {
     fn begin(&mut self, places: &Places) -> Result<()> {
-        let name =
-            |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let table = |path| Table {
-            name: name(path),
+        let table = |location: &Location| Table {
+            name: location.name(),
             buffer: SharedBuffer::default(),
             staged: Mutex::new(None),
         };

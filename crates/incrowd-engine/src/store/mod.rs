@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use arrow_schema::DataType;
 use incrowd_core::Result;
 
+use crate::location::Location;
 use crate::pending::Note;
 use crate::source::{Format, Source};
 
@@ -24,7 +25,7 @@ pub use memory::{MemoryStore, ReleasedTable};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     /// Targets of the tables.
-    pub tables: Vec<PathBuf>,
+    pub tables: Vec<Location>,
     /// Target of the manifest.
     pub manifest: PathBuf,
     /// Job keys of the tables, for error messages. May be empty.

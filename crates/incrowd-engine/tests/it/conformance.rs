@@ -124,7 +124,7 @@ impl Harness for OnThisMachine {
     }
 
     fn places(&self, tables: usize) -> Places {
-        let tables = (0..tables).map(|table| self.at(&self.table_name(table))).collect();
+        let tables = (0..tables).map(|table| self.at(&self.table_name(table)).into()).collect();
         Places { tables, manifest: self.at("release.json"), ..Places::default() }
     }
 
@@ -147,7 +147,7 @@ impl Harness for OnThisMachine {
             !tables.is_empty(),
             "a part of a release is there without the rest"
         );
-        let seen = |path: &PathBuf| (read(path), digest(path).unwrap());
+        let seen = |path: &PathBuf| (read(path), digest(&path.into()).unwrap());
         Some((tables.iter().map(seen).collect(), manifest?))
     }
 
@@ -178,7 +178,7 @@ impl Harness for Elsewhere {
     }
 
     fn places(&self, tables: usize) -> Places {
-        Places { tables: vec![PathBuf::from("release"); tables], ..Places::default() }
+        Places { tables: vec!["release".into(); tables], ..Places::default() }
     }
 
     fn visible(&self) -> Option<Visible> {

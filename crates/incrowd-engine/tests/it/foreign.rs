@@ -171,6 +171,9 @@ fn declared_missing_values_are_missing() {
 #[cfg(feature = "formats")]
 fn a_sheet_is_a_table() {
     assert_eq!(records(&file("one.xlsx"), &COLUMNS, &Options::default()), expected(PEOPLE));
+    // The table is in memory after it was opened, and is still that of a file.
+    let source = Source::open([file("one.xlsx")], &Options::default()).unwrap();
+    assert!(source.files().eq([file("one.xlsx")]));
     let sheet = |name: &str| Options { sheet: Some(name.to_owned()), ..Options::default() };
     assert_eq!(records(&file("people.xlsx"), &COLUMNS, &sheet("people")), expected(PEOPLE));
     assert_eq!(records(&file("people.xlsx"), &["age"], &sheet("notes")).len(), 4 - 1);

@@ -100,7 +100,7 @@ pub(crate) fn release_with(
 ) -> Result<Receipt> {
     let manifest = target.with_file_name("manifest.json");
     engine.begin(&Places {
-        tables: vec![target.to_owned()],
+        tables: vec![target.into()],
         manifest: manifest.clone(),
         ..Places::default()
     })?;

@@ -122,9 +122,7 @@ fn persons_with_one_record_each_take_no_memory() {
 /// or a passthrough column.
 fn stage(engine: &mut dyn Engine, target: &Path, carry: bool, order: Order) {
     let manifest = target.with_extension("json");
-    engine
-        .begin(&Places { tables: vec![target.to_owned()], manifest, ..Places::default() })
-        .unwrap();
+    engine.begin(&Places { tables: vec![target.into()], manifest, ..Places::default() }).unwrap();
     let folded = engine.fold(&spec(if carry { "disease" } else { "tag" }, carry), &Silent).unwrap();
     let data =
         Dataset::encode(folded, &[&ColumnSpec::default()], &[&SensitiveSpec::default()], "?")

@@ -122,7 +122,7 @@ fn publish(input: &Path, target: &Path, sensitive: &str) -> Result<()> {
     let output =
         Output { columns, order: Order::Shuffled, missing: "?".to_owned(), ..Output::default() };
     let manifest = target.with_file_name("manifest.json");
-    engine.begin(&Places { tables: vec![target.to_owned()], manifest, ..Places::default() })?;
+    engine.begin(&Places { tables: vec![target.into()], manifest, ..Places::default() })?;
     engine.stage(0, &Plan::new(&data, &partition), &output, &Silent)?;
     engine.publish(b"{}")
 }

@@ -2,7 +2,6 @@
 //! verified on the release.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use incrowd_core::{
@@ -98,8 +97,7 @@ fn a_record_without_a_weight_is_refused_unless_it_is_left_out() {
 
 /// Stages a release with two age groups, where the youngest are suppressed.
 fn stage(engine: &mut dyn Engine, carry: bool) {
-    let places =
-        Places { tables: vec![Path::new("release.arrow").to_owned()], ..Places::default() };
+    let places = Places { tables: vec!["release.arrow".into()], ..Places::default() };
     engine.begin(&places).unwrap();
     let folded = engine.fold(&spec(carry), &Silent).unwrap();
     let data =

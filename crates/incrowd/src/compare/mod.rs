@@ -85,7 +85,11 @@ pub fn compare(
         &request.dir,
         job,
         &plans,
-        &source.files().map(PathBuf::from).collect::<Vec<_>>(),
+        &source
+            .files()
+            .map(incrowd_engine::Location::from)
+            .chain(job.input.paths.iter().filter(|path| path.file().is_none()).cloned())
+            .collect::<Vec<_>>(),
     )?;
     let folded = source.fold(&checked.fold_spec(), progress)?;
     // Values that do not fit are reported here, with their place, once for all configurations.

@@ -16,11 +16,10 @@ use super::trial::Done;
 use crate::job::Job;
 use crate::making::claim::Claim;
 use crate::making::replacing::{Mark, check_file};
-use crate::manifest::file_name;
 use crate::reporting::sentences;
 use crate::write_file;
 use incrowd_core::audience::Audience;
-use incrowd_engine::Target;
+use incrowd_engine::{Location, Target};
 
 /// The properties of the release that a configuration would make.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,7 +111,7 @@ impl Comparison {
         let on = front(&axes);
         let choice = choose(&axes, &on);
         results.iter_mut().zip(on).for_each(|(result, on)| result.front = on);
-        let table = job.input.paths.first().map(|path| file_name(path)).unwrap_or_default();
+        let table = job.input.paths.first().map(Location::name).unwrap_or_default();
         Comparison {
             table,
             records,
@@ -328,7 +327,7 @@ pub(super) struct Log {
 impl Log {
     /// Reads the results of an earlier run. The key of a configuration is a digest of the table, of
     /// its settings in the job, of the version and of the configuration itself.
-    pub(super) fn open(dir: &Path, job: &Job, plans: &[Plan], files: &[PathBuf]) -> Result<Log> {
+    pub(super) fn open(dir: &Path, job: &Job, plans: &[Plan], files: &[Location]) -> Result<Log> {
         let failed = |e: std::io::Error| {
             Error::resources(format!("cannot write into `{}`: {e}", dir.display()))
         };
@@ -338,7 +337,7 @@ impl Log {
             table.update(incrowd_engine::digest(file)?.as_bytes());
         }
         for path in job.population.iter().flat_map(|people| &people.paths) {
-            let name = path.to_string_lossy().into_owned();
+            let name = path.to_string();
             table.update(incrowd_engine::digest(path).unwrap_or(name).as_bytes());
         }
         table.update(env!("CARGO_PKG_VERSION").as_bytes());

@@ -12,7 +12,9 @@ use super::flag_values::documents;
 use super::given::{At, Entry, Given, Node, Read, Refused, TomlTable};
 use super::keys::{Flag, Key, Kind, Section, Set, param_kind};
 use super::provenance::{JobError, Provenance};
-use super::{Batches, CompareJob, ExternalJob, Job, ModelJob, Output, RoleName, SuppressionJob};
+use super::{
+    Batches, CompareJob, ExternalJob, Job, Location, ModelJob, Output, RoleName, SuppressionJob,
+};
 
 /// A job, the source of each of its values, and notes about its spelling.
 #[derive(Clone, Debug)]
@@ -90,7 +92,7 @@ pub struct JobBuilder {
     /// The keys given for columns in addition to their roles.
     pub(super) of_columns: Vec<(String, &'static Key, At)>,
     /// The output path of the file, if a flag names another.
-    pub(super) replaced_output: Option<PathBuf>,
+    pub(super) replaced_output: Option<Location>,
 }
 
 impl JobBuilder {

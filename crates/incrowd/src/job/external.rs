@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::{Batches, Table};
+use super::{Batches, Location, Table};
 
 /// The external table and its treatment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExternalJob {
-    /// The paths of the files; glob patterns are allowed.
-    pub paths: Vec<PathBuf>,
+    /// The locations of the files, which may be glob patterns, or of tables of a database.
+    pub paths: Vec<Location>,
     /// The table in memory, if it is not in files.
     pub memory: Option<Batches>,
     /// The column that identifies a person, in both tables.
@@ -19,9 +19,9 @@ pub struct ExternalJob {
     pub on_conflict: OnConflict,
     /// Whether surplus external people are removed.
     pub trim: Trim,
-    /// The path of the release's second table, with the sensitive values. `None`: next to the
+    /// The location of the release's second table, with the sensitive values. `None`: next to the
     /// first.
-    pub sensitive: Option<PathBuf>,
+    pub sensitive: Option<Location>,
     /// The path of the private audit table, if one is wanted.
     pub audit: Option<PathBuf>,
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, ParamKind, Value};
-use incrowd_engine::{check_address, is_database};
+use incrowd_engine::Location;
 use serde_json::Value as Json;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -368,9 +368,8 @@ impl<'a> Entry<'a> {
 
     /// Reads the path of a file.
     pub(super) fn path(&self) -> Read<PathBuf> {
-        if let Some(address) = self.address()? {
-            return Ok(address);
-        }
+        // Refuses a password.
+        self.address()?;
         match &self.node.given {
             Given::Word(word) if !word.is_empty() => Ok(self.base.join(word)),
             _ => match self.text()? {
@@ -382,47 +381,53 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Reads paths or glob patterns.
-    pub(super) fn paths(&self) -> Read<Vec<PathBuf>> {
+    /// Reads the location of a table to write.
+    pub(super) fn location(&self) -> Read<Location> {
+        match self.address()? {
+            Some(address) => Ok(address),
+            None => self.path().map(Location::File),
+        }
+    }
+
+    /// Reads the locations of tables. The paths of files may be glob patterns.
+    pub(super) fn locations(&self) -> Read<Vec<Location>> {
         let paths = match self.items() {
-            Some(items) => items.iter().map(Entry::pattern).collect::<Read<Vec<_>>>()?,
+            Some(items) => items.iter().map(Entry::table_or_pattern).collect::<Read<Vec<_>>>()?,
             None if matches!(self.node.given, Given::Text(_) | Given::Word(_)) => {
-                vec![self.pattern()?]
+                vec![self.table_or_pattern()?]
             }
             None => return Err(self.must_be("a string or a list of strings")),
         };
-        match paths.is_empty() || paths.iter().any(|path| path.as_os_str().is_empty()) {
+        match paths.is_empty() || paths.contains(&Location::default()) {
             true => Err(self.refuse(Error::job("`path` names no file"))),
             false => Ok(paths),
         }
     }
 
     /// Returns the address of a database, if it is one. Addresses are never relative.
-    fn address(&self) -> Read<Option<PathBuf>> {
-        let path = match &self.node.given {
-            Given::Word(word) => PathBuf::from(word),
-            _ => self.as_str().map(PathBuf::from).unwrap_or_default(),
+    fn address(&self) -> Read<Option<Location>> {
+        let location = match &self.node.given {
+            Given::Word(word) => Location::parse(word.as_os_str()),
+            _ => Location::parse(self.as_str().unwrap_or_default()),
         };
-        if !is_database(&path) {
-            return Ok(None);
-        }
         // The error has no place in the file: a quoted line could show a password.
-        check_address(&path).map_err(|error| Refused { error, at: At::Flag(String::new()) })?;
-        Ok(Some(path))
+        let location = location.map_err(|error| Refused { error, at: At::Flag(String::new()) })?;
+        Ok(Some(location).filter(|location| location.file().is_none()))
     }
 
-    fn pattern(&self) -> Read<PathBuf> {
+    fn table_or_pattern(&self) -> Read<Location> {
         if let Some(address) = self.address()? {
             return Ok(address);
         }
-        match &self.node.given {
-            Given::Word(word) => Ok(self.base.join(word)),
-            _ => self.text().map(|text| match text {
+        let path = match &self.node.given {
+            Given::Word(word) => self.base.join(word),
+            _ => match self.text()? {
                 "" => PathBuf::new(),
                 "-" => PathBuf::from("-"),
                 text => files::resolve_pattern(self.base, text),
-            }),
-        }
+            },
+        };
+        Ok(Location::File(path))
     }
 
     pub(super) fn number(&self) -> Read<f64> {

@@ -32,14 +32,13 @@ pub(crate) use hierarchy::FROM;
 pub use hierarchy::{SHORT as SHORT_HIERARCHIES, hierarchy_from_path, hierarchy_from_word};
 pub use provenance::{JobError, Origin, Place, Provenance};
 pub use spelling::{toml_key, toml_string};
-pub use whole::next_to;
 
 use std::path::PathBuf;
 
 pub use incrowd_core::numerals::DecimalMark;
 pub use incrowd_core::{Categories, MissingCells, Publish};
 use incrowd_core::{ColumnSpec, HierarchySpec, Value};
-pub use incrowd_engine::{Batches, Encoding, Order};
+pub use incrowd_engine::{Batches, Encoding, Location, Order};
 pub use incrowd_recode::ungrouped::Suppressed;
 
 /// All settings of a job file.
@@ -95,7 +94,7 @@ pub struct Job {
 
 impl Job {
     /// Creates a job for the table in this file.
-    pub fn of_file(path: impl Into<PathBuf>) -> Job {
+    pub fn of_file(path: impl Into<Location>) -> Job {
         let mut job = Job::default();
         job.input.paths = vec![path.into()];
         job
@@ -164,7 +163,7 @@ impl Job {
 
     /// The job with its release in this file.
     #[must_use]
-    pub fn output(mut self, path: impl Into<PathBuf>) -> Job {
+    pub fn output(mut self, path: impl Into<Location>) -> Job {
         self.write_to(path);
         self
     }
@@ -211,7 +210,7 @@ impl Job {
     }
 
     /// Sets the path of the release.
-    pub fn write_to(&mut self, path: impl Into<PathBuf>) {
+    pub fn write_to(&mut self, path: impl Into<Location>) {
         let path = path.into();
         match &mut self.output {
             Some(output) => output.path = path,
@@ -223,8 +222,8 @@ impl Job {
 /// A table and how it is read: files, or batches in memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The paths of the files; glob patterns are allowed.
-    pub paths: Vec<PathBuf>,
+    /// The locations of the files, which may be glob patterns, or of tables of a database.
+    pub paths: Vec<Location>,
     /// The table in memory, if it is not in files.
     pub memory: Option<Batches>,
     /// The delimiter of a CSV file. `None`: detected.
@@ -246,8 +245,8 @@ impl From<PathBuf> for Table {
 }
 
 impl Table {
-    /// Returns the table in one file.
-    pub fn file(path: impl Into<PathBuf>) -> Table {
+    /// Returns the table in one file, or at the address of a database.
+    pub fn file(path: impl Into<Location>) -> Table {
         Table { paths: vec![path.into()], ..Table::default() }
     }
 
@@ -288,9 +287,9 @@ pub(crate) fn word<T: PartialEq>(words: &[(&'static str, T)], meaning: T) -> &'s
 /// The section `[input]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
-    /// The paths of the files; glob patterns such as `part-*.csv` are allowed. Empty if the command
-    /// line gives them.
-    pub paths: Vec<PathBuf>,
+    /// The locations of the files, which may be glob patterns such as `part-*.csv`, or of tables of
+    /// a database. Empty if the command line gives them.
+    pub paths: Vec<Location>,
     /// The table in memory, if it is not in files.
     pub memory: Option<Batches>,
     /// The texts that count as missing.
@@ -338,7 +337,7 @@ impl Input {
     /// Returns the name of the table in a report.
     pub(crate) fn name(&self) -> Option<String> {
         let memory = self.memory.as_ref().map(|batches| batches.name().to_owned());
-        memory.or_else(|| self.paths.first().map(|path| crate::manifest::file_name(path)))
+        memory.or_else(|| self.paths.first().map(Location::name))
     }
 }
 
@@ -398,8 +397,8 @@ impl DefaultRole {
 /// The section `[output]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
-    /// The path of the release. Its extension determines the format.
-    pub path: PathBuf,
+    /// The location of the release. The extension of a file determines the format.
+    pub path: Location,
     /// The database table, if `path` is a database address without one. Parsing a job moves it into
     /// `path`.
     pub table: Option<String>,
@@ -540,8 +539,8 @@ pub struct ModelJob {
 /// the table is a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PopulationJob {
-    /// The paths of the files; glob patterns are allowed.
-    pub paths: Vec<PathBuf>,
+    /// The locations of the files, which may be glob patterns, or of tables of a database.
+    pub paths: Vec<Location>,
     /// The table in memory, if it is not in files.
     pub memory: Option<Batches>,
 }

@@ -1,7 +1,5 @@
 //! Opening tables, and encoding their content for models and algorithms.
 
-use std::path::Path;
-
 use incrowd_core::dataset::EncodeError;
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{
@@ -9,8 +7,7 @@ use incrowd_core::{
     Publish, Result, Role, Schema, SensitiveSpec, spelling,
 };
 use incrowd_engine::{
-    Dialect, Encoding, FORMATS, FoldSpec, Format, Options, Source, delimiter_of, is_database,
-    is_remote, refuse_interrupted,
+    Dialect, Encoding, FORMATS, FoldSpec, Format, Location, Options, Source, refuse_interrupted,
 };
 
 use crate::job::{ColumnJob, Input, OnMissing, Output, PopulationJob, RoleName, Roles, Table};
@@ -34,9 +31,7 @@ pub(crate) fn open(table: &Table) -> Result<Source> {
     match &table.memory {
         Some(batches) => Source::of_batches(batches),
         None => {
-            let mut files =
-                table.paths.iter().filter(|path| !is_database(path) && !is_remote(path));
-            files.try_for_each(|path| refuse_interrupted(path))?;
+            table.paths.iter().filter_map(Location::file).try_for_each(refuse_interrupted)?;
             Source::open(&table.paths, &options(table)?)
         }
     }
@@ -53,14 +48,12 @@ pub(crate) fn open_release(table: &Table, manifest: Option<&Manifest>) -> Result
     if let Some(batches) = &table.memory {
         return Source::of_batches(batches);
     }
-    for path in table.paths.iter().filter(|path| !is_database(path)) {
-        refuse_interrupted(path)?;
-    }
+    table.paths.iter().filter_map(Location::file).try_for_each(refuse_interrupted)?;
     let mut options = Options { digest: true, ..options(table)? };
     if let (Some(manifest), None, [path]) = (manifest, options.delimiter, table.paths.as_slice()) {
         let written = manifest.job.written.as_ref();
         let delimiter = written.and_then(|written| written.delimiter.as_ref()?.bytes().next());
-        options.delimiter = Some(delimiter.unwrap_or_else(|| delimiter_of(path)));
+        options.delimiter = Some(delimiter.unwrap_or_else(|| path.delimiter()));
         let comma = written.is_some_and(|written| written.decimal.as_deref() == Some(","));
         options.decimal = Some(if comma { DecimalMark::Comma } else { DecimalMark::Point });
         options.encoding = Some(Encoding::Utf8);
@@ -69,7 +62,7 @@ pub(crate) fn open_release(table: &Table, manifest: Option<&Manifest>) -> Result
 }
 
 /// Opens a further file of a release.
-pub(crate) fn open_beside(path: &Path, manifest: Option<&Manifest>) -> Result<Source> {
+pub(crate) fn open_beside(path: &Location, manifest: Option<&Manifest>) -> Result<Source> {
     let known = Manifest::default();
     open_release(&Table::file(path), Some(manifest.unwrap_or(&known)))
 }
@@ -77,8 +70,8 @@ pub(crate) fn open_beside(path: &Path, manifest: Option<&Manifest>) -> Result<So
 /// Returns the text format of a release: that of the input unless the job or the file name sets
 /// another.
 pub(crate) fn dialect(source: &Source, output: &Output) -> Dialect {
-    let by_name = delimiter_of(&output.path);
-    let name = output.path.to_string_lossy().to_lowercase();
+    let by_name = output.path.delimiter();
+    let name = output.path.name().to_lowercase();
     let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
     let kept = source.delimiter().filter(|&own| {
         let otherwise = name.ends_with(".tsv") || (name.ends_with(".csv") && own == b'\t');

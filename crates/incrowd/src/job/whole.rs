@@ -1,10 +1,8 @@
 //! Checks of a complete job: missing keys, contradictions, and values that follow from other keys.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use incrowd_core::{Error, Publish, near_miss};
-use incrowd_engine::{is_database, locate};
 
 use super::builder::JobBuilder;
 use super::given::{At, Read, Refused};
@@ -127,7 +125,7 @@ impl JobBuilder {
             let (table, query) = (input.table.take(), input.query.take());
             let key = if query.is_some() { "input.query" } else { "input.table" };
             let located = match input.paths.as_slice() {
-                [path] => locate(path, table.as_deref(), query.as_deref()),
+                [path] => path.locate(table.as_deref(), query.as_deref()),
                 _ => Err(Error::job("several paths are given, and the table is in one database")
                     .help("write one address, or a table in each: postgresql://host/db?table=…")),
             };
@@ -139,7 +137,7 @@ impl JobBuilder {
         if let Some(output) = self.job.output.as_mut()
             && let Some(table) = output.table.take()
         {
-            match locate(&output.path, Some(&table), None) {
+            match output.path.locate(Some(&table), None) {
                 Ok(path) => output.path = path,
                 Err(error) => return Err(refuse(self, error, "output.table")),
             }
@@ -203,7 +201,7 @@ impl JobBuilder {
         let mut place =
             |what: &str, stated: bool, place: &mut Option<PathBuf>, ending: Option<&str>| {
                 if stated && place.is_some() {
-                    *place = ending.map(|ending| next_to(&output.path, ending));
+                    *place = ending.map(|ending| output.path.next_to(ending));
                     let there = place
                         .as_ref()
                         .map_or("next to it".to_owned(), |p| format!("to `{}`", p.display()));
@@ -214,8 +212,10 @@ impl JobBuilder {
         place("report", report, &mut output.report, Some("report.html"));
         place("owner's report", owner, &mut output.owner_report, Some("owner.html"));
         if let Some(external) = &mut self.job.external {
-            place("table of sensitive values", values, &mut external.sensitive, None);
             place("audit table", audit, &mut external.audit, Some("audit.csv"));
+            if values && external.sensitive.take().is_some() {
+                moved.push("the table of sensitive values goes next to it".to_owned());
+            }
         }
         if !moved.is_empty() {
             self.notes.push(format!(
@@ -232,15 +232,4 @@ impl JobBuilder {
             }
         }
     }
-}
-
-/// Returns the path of a file next to a release: `people.report.html` for `people.release.csv`.
-pub fn next_to(release: &Path, ending: &str) -> PathBuf {
-    if is_database(release) {
-        return PathBuf::from(format!("{}.{ending}", crate::manifest::stem(release)));
-    }
-    let manifest = crate::manifest_path(release);
-    let name = manifest.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned();
-    release
-        .with_file_name(format!("{}.{ending}", name.strip_suffix(".release.json").unwrap_or(&name)))
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
 use incrowd_core::{Error, Result};
-use incrowd_engine::{Batches, Source, is_database, locate};
+use incrowd_engine::{Batches, Location, Source};
 use serde_json::Value as Json;
 
 use crate::job::keys::{Flag, Key, Section};
@@ -243,8 +243,8 @@ impl JudgingBuilder {
         let JobFile { job, notes, .. } = builder.finish_judging()?;
         let Input { delimiter, format, encoding, decimal, sheet, table, query, .. } = job.input;
         let paths = std::mem::take(&mut judging.release.paths);
-        let locate = |path: PathBuf| match table.is_some() || query.is_some() {
-            true => locate(&path, table.as_deref(), query.as_deref()),
+        let locate = |path: Location| match table.is_some() || query.is_some() {
+            true => path.locate(table.as_deref(), query.as_deref()),
             false => Ok(path),
         };
         let paths = paths.into_iter().map(locate).collect::<Result<_>>()?;
@@ -294,9 +294,12 @@ fn replace_table(input: &mut Input, table: Table) {
 
 /// Returns whether the table of a job is there. A database is not asked: if it cannot be reached,
 /// reading the table fails with the reason.
-fn is_available(path: &PathBuf) -> bool {
+fn is_available(location: &Location) -> bool {
     let exist = |files: Vec<PathBuf>| files.iter().all(|file| Path::exists(file));
-    is_database(path) || Source::matching(from_ref(path)).is_ok_and(exist)
+    match location {
+        Location::File(path) => Source::matching(from_ref(path)).is_ok_and(exist),
+        _ => true,
+    }
 }
 
 #[cfg(test)]
@@ -405,8 +408,8 @@ mod tests {
     fn a_table_or_a_query_is_that_of_the_released_database() {
         let clinic = "postgresql://ward@nowhere/clinic";
         for (name, value, located) in [
-            ("table", "people", locate(clinic.as_ref(), Some("people"), None)),
-            ("query", "select 1", locate(clinic.as_ref(), None, Some("select 1"))),
+            ("table", "people", Location::from(clinic).locate(Some("people"), None)),
+            ("query", "select 1", Location::from(clinic).locate(None, Some("select 1"))),
         ] {
             let mut builder = begun(clinic);
             builder.setting(flag(name, value));
@@ -427,9 +430,9 @@ mod tests {
         };
         assert_eq!(original("people.csv", ""), None);
         std::fs::write(dir.path().join("people.csv"), "age\n1\n").unwrap();
-        assert_eq!(original("people.csv", ""), Some(vec![dir.path().join("people.csv")]));
+        assert_eq!(original("people.csv", ""), Some(vec![dir.path().join("people.csv").into()]));
         let clinic = "postgresql://ward@nowhere/clinic";
-        let located = locate(clinic.as_ref(), Some("people"), None).unwrap();
+        let located = Location::from(clinic).locate(Some("people"), None).unwrap();
         assert_eq!(original(clinic, "table = \"people\"\n"), Some(vec![located]));
     }
 

@@ -1,12 +1,12 @@
 //! A release to be judged, completed with the data of its manifest.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use incrowd_core::model::Promise;
 use incrowd_core::{Error, Fault, HierarchySpec, Progress, Result, Silent};
 use incrowd_engine::{
-    MOST_BYTES, digest, is_database, read_manifest, read_side_file, refuse_interrupted,
+    Location, MOST_BYTES, digest, read_manifest, read_side_file, refuse_interrupted,
 };
 
 use crate::job::reading::{Reading, open_release};
@@ -14,7 +14,7 @@ use crate::job::{OnMissing, RoleName};
 use crate::judging::request::Judging;
 use crate::making::checked::{need_sensitive, promises};
 use crate::making::publication::{self, Publication, PublishedTables, Tables};
-use crate::manifest::{Manifest, file_name, find};
+use crate::manifest::{Manifest, find};
 
 /// A release, its manifest and its column roles, before its cells are read.
 #[derive(Debug)]
@@ -231,11 +231,11 @@ fn manifest_file(judging: &Judging) -> Result<ManifestFile> {
         return Ok(own(release.manifest.clone()));
     }
     let path = match (judging.release.paths.as_slice(), &judging.release.memory) {
-        ([path], None) => Some(path.as_path()),
+        ([path], None) => Some(path),
         _ => None,
     };
-    if let (Some(path), None) = (path.filter(|path| is_database(path)), &judging.manifest) {
-        let kept = read_manifest(path)?;
+    if let (Some(Location::Database(address)), None) = (path, &judging.manifest) {
+        let kept = read_manifest(address)?;
         let parsed = kept.map(|bytes| Manifest::parse(&bytes)).transpose();
         let parsed = parsed
             .map_err(|e| Error::input(format!("the manifest in the database: {}", e.message())))?;
@@ -244,9 +244,8 @@ fn manifest_file(judging: &Judging) -> Result<ManifestFile> {
     let Some(file) = judging.manifest.clone().or_else(|| path.map(find)) else {
         return Ok(ManifestFile::Nothing);
     };
-    for part in path.into_iter().filter(|path| !is_database(path)).chain([file.as_path()]) {
-        refuse_interrupted(part)?;
-    }
+    let table = path.and_then(Location::file);
+    table.into_iter().chain([file.as_path()]).try_for_each(refuse_interrupted)?;
     let bytes = match read_side_file(&file, MOST_BYTES) {
         Ok(bytes) => bytes,
         Err(e) if judging.manifest.is_none() && e.kind() == ErrorKind::NotFound => {
@@ -272,9 +271,10 @@ fn manifest_file(judging: &Judging) -> Result<ManifestFile> {
     let is_own = judging.manifest.is_some()
         || manifest.release.is_empty()
         || path.is_none_or(|path| {
-            manifest.release == file_name(path)
-                || file.parent() == Some(path)
-                || (path.is_file() && digest(path).is_ok_and(|digest| digest == manifest.digest))
+            manifest.release == path.name()
+                || (table.is_some() && file.parent() == table)
+                || (table.is_some_and(Path::is_file)
+                    && digest(path).is_ok_and(|digest| digest == manifest.digest))
         });
     Ok(if is_own { own(manifest) } else { ManifestFile::Another(file, Box::new(manifest)) })
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd_engine::{configuration_directory, is_database, is_remote, unauthenticated_journals};
+use incrowd_engine::{Location, configuration_directory, unauthenticated_journals};
 
 use crate::job::{Input, Job};
 use crate::judging::attack::AttackRequest;
@@ -14,19 +14,21 @@ use crate::series::batches::BatchTable;
 /// Returns a warning about unauthenticated journals next to the tables and ledgers that a job reads
 /// and writes.
 pub fn unauthenticated_by_job(job: &Job) -> Option<String> {
-    let mut files = paths(&job.input);
-    files.extend(job.population.iter().flat_map(|population| &population.paths));
+    let mut tables = paths(&job.input);
+    tables.extend(job.population.iter().flat_map(|population| &population.paths));
+    let mut files: Vec<PathBuf> = Vec::new();
     if let Some(external) = &job.external {
-        files.extend(external.paths.iter().filter(|_| external.memory.is_none()));
-        files.extend([&external.audit, &external.sensitive].into_iter().flatten());
+        tables.extend(external.paths.iter().filter(|_| external.memory.is_none()));
+        tables.extend(&external.sensitive);
+        files.extend(external.audit.clone());
     }
     if let Some(output) = &job.output {
-        files.push(&output.path);
-        files.extend(&output.manifest);
+        tables.push(&output.path);
+        files.extend(output.manifest.clone());
     }
-    let private = job.suppression.iter().flat_map(suppression::private_files);
-    let private: Vec<PathBuf> = private.collect();
-    unauthenticated_beside(files.into_iter().chain(&private))
+    files.extend(job.suppression.iter().flat_map(suppression::private_files));
+    let tables = tables.into_iter().filter_map(Location::file);
+    unauthenticated_beside(tables.chain(files.iter().map(PathBuf::as_path)))
 }
 
 /// Returns a warning about unauthenticated journals next to the tables that are judged.
@@ -37,6 +39,7 @@ pub(crate) fn unauthenticated_by_judging(judging: &Judging) -> Option<String> {
 /// Returns a warning about unauthenticated journals next to the other tables of an attack.
 pub fn unauthenticated_by_attack(request: &AttackRequest) -> Option<String> {
     let external = request.external.iter().flat_map(|external| &external.paths);
+    let external = external.filter_map(Location::file);
     unauthenticated_beside(external.chain(request.second.iter().flat_map(judged)))
 }
 
@@ -44,35 +47,36 @@ pub fn unauthenticated_by_attack(request: &AttackRequest) -> Option<String> {
 /// their releases in `directory`.
 pub fn unauthenticated_by_batches(tables: &[BatchTable], directory: &Path) -> Option<String> {
     let releases: Vec<PathBuf> = tables.iter().map(|table| table.release(directory)).collect();
-    unauthenticated_beside(tables.iter().flat_map(BatchTable::paths).chain(&releases))
+    let tables = tables.iter().flat_map(BatchTable::paths).filter_map(Location::file);
+    unauthenticated_beside(tables.chain(releases.iter().map(PathBuf::as_path)))
 }
 
 /// Returns a warning about unauthenticated journals next to files. A path may also be a pattern or
 /// a directory.
-pub fn unauthenticated_beside<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> Option<String> {
-    let files = files.into_iter().filter(|path| !is_database(path) && !is_remote(path));
+pub fn unauthenticated_beside(files: impl IntoIterator<Item: AsRef<Path>>) -> Option<String> {
     let mut journals: Vec<PathBuf> =
-        files.flat_map(|path| unauthenticated_journals(path)).collect();
+        files.into_iter().flat_map(|file| unauthenticated_journals(file.as_ref())).collect();
     journals.sort();
     journals.dedup();
     unauthenticated_text(&journals)
 }
 
 /// The paths of a table that is not in memory.
-fn paths(input: &Input) -> Vec<&PathBuf> {
+fn paths(input: &Input) -> Vec<&Location> {
     input.paths.iter().filter(|_| input.memory.is_none()).collect()
 }
 
-fn judged(judging: &Judging) -> Vec<&PathBuf> {
-    let mut files: Vec<&PathBuf> = judging.release.paths.iter().collect();
-    files.extend([&judging.manifest, &judging.values].into_iter().flatten());
-    files.extend(judging.original.iter().flat_map(paths));
-    files.extend(judging.population.iter().flat_map(|population| &population.paths));
-    if let Some(external) = &judging.external {
-        files.extend(external.paths.iter().filter(|_| external.memory.is_none()));
-        files.extend(&external.audit);
-    }
-    files
+fn judged(judging: &Judging) -> Vec<&Path> {
+    let mut tables: Vec<&Location> = judging.release.paths.iter().collect();
+    tables.extend(&judging.values);
+    tables.extend(judging.original.iter().flat_map(paths));
+    tables.extend(judging.population.iter().flat_map(|population| &population.paths));
+    let external = judging.external.as_ref();
+    let given = external.filter(|external| external.memory.is_none());
+    tables.extend(given.into_iter().flat_map(|external| &external.paths));
+    let audit = external.and_then(|external| external.audit.as_deref());
+    let tables = tables.into_iter().filter_map(Location::file);
+    tables.chain(judging.manifest.as_deref()).chain(audit).collect()
 }
 
 /// Returns a warning about journals that were not executed because this user's key does not

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use incrowd_core::{MissingCells, Value};
-use incrowd_engine::ReleasedTable;
+use incrowd_engine::{Location, ReleasedTable};
 
 use crate::job::{
     Batches, ColumnJob, ExternalJob, Input, Job, ModelJob, OnMissing, PopulationJob, RoleName,
@@ -55,7 +55,7 @@ pub struct Judging {
     /// The path of the manifest. `None`: next to the release.
     pub manifest: Option<PathBuf>,
     /// The second table of a release without a manifest: the sensitive values by group.
-    pub values: Option<PathBuf>,
+    pub values: Option<Location>,
     /// The roles of the columns and their hierarchies.
     pub columns: Vec<(String, ColumnJob)>,
     /// The texts that counted as missing when the release was made.
@@ -90,7 +90,7 @@ pub struct MemoryRelease {
 
 impl Judging {
     /// Judges the release in this file with its manifest.
-    pub fn new(release: impl Into<PathBuf>) -> Judging {
+    pub fn new(release: impl Into<Location>) -> Judging {
         Judging { release: Table::file(release), ..Judging::default() }
     }
 

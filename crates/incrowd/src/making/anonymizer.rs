@@ -2,10 +2,9 @@
 //! release.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
 
 use incrowd_core::{Error, Progress, Result, Silent};
-use incrowd_engine::{Embedded, Engine, FileStore, MemoryStore, PostgresStore, Store, is_database};
+use incrowd_engine::{Embedded, Engine, FileStore, Location, MemoryStore, PostgresStore, Store};
 
 use crate::job::reading::open_input;
 use crate::job::{Job, Output};
@@ -101,10 +100,9 @@ impl<'a> Anonymizer<'a> {
     fn run_to_end(&self) -> Result<Report> {
         let job = &*self.job;
         let pages = report::targets(job)?;
-        let in_database = job.output.as_ref().is_some_and(|output| is_database(&output.path));
-        let store: Box<dyn Store> = match in_database {
-            true => PostgresStore::new().map_err(|e| e.at("output.path"))?,
-            false => Box::new(FileStore::default()),
+        let store: Box<dyn Store> = match job.output.as_ref().map(|output| &output.path) {
+            Some(Location::Database(_)) => PostgresStore::new().map_err(|e| e.at("output.path"))?,
+            _ => Box::new(FileStore::default()),
         };
         let mut engine = Embedded::with_store(open_input(&job.input)?, store);
         let report = anonymize_with_insight(&mut engine, job, None, self.progress)?;
@@ -135,7 +133,7 @@ impl<'a> Anonymizer<'a> {
 /// Returns the job for a release in memory.
 pub(crate) fn with_output_in_memory(job: &Job) -> Job {
     let mut job = job.clone();
-    let path = PathBuf::from("release.arrow");
+    let path = "release.arrow".into();
     let output = job.output.get_or_insert_with(|| Output { path, ..Output::default() });
     // Formulas exist in text only.
     output.csv_safe = false;

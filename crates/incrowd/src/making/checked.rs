@@ -1,15 +1,13 @@
 //! Validation of a job against the columns of its table. Every error that can be found without
 //! reading records is reported here.
 
-use std::path::PathBuf;
-
 use incrowd_core::model::{BoundModel, Need, Promise};
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{
     Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec,
     looks_like_a_name,
 };
-use incrowd_engine::{Content, Dialect, FoldSpec, Format, Places, Source, is_database, is_remote};
+use incrowd_engine::{Content, Dialect, FoldSpec, Location, Places, Source};
 use incrowd_recode::Method;
 
 use crate::job::reading::{
@@ -299,8 +297,7 @@ impl CheckedJob {
             )
             .at(key));
         }
-        let no_lists = is_database(&output.path)
-            || matches!(Format::of_path(&output.path), Ok(Format::Csv(_)));
+        let no_lists = matches!(output.path, Location::Database(_)) || output.path.is_text();
         if output.sets == Sets::List && no_lists {
             return Err(Error::job("text has no lists")
                 .help("publish Parquet or Arrow, or sets as text")
@@ -312,7 +309,7 @@ impl CheckedJob {
     /// Returns the text format of the release: that of the input unless the job sets another.
     pub(crate) fn dialect(&self, source: &Source) -> Result<Dialect> {
         let Some(output) = &self.job.output else { return Ok(Dialect::default()) };
-        let is_text = matches!(Format::of_path(&output.path), Ok(Format::Csv(_)));
+        let is_text = output.path.is_text();
         let dialect = if is_text { dialect(source, output) } else { Dialect::default() };
         let changed = source.decimal().is_some_and(|own| own != dialect.decimal);
         if is_text && changed && has_passthrough(&self.schema) {
@@ -476,22 +473,17 @@ impl CheckedJob {
                 .help("set it to the file of the release"));
         };
         let tables = self.publication.tables(self, &output.path)?;
-        let in_database = is_database(&output.path);
-        let beside = || match in_database {
-            // The database stores the manifest.
-            true => PathBuf::new(),
-            false => manifest::path_of(&output.path),
-        };
+        let beside = || manifest::path_of(&output.path);
         let manifest = output.manifest.clone().unwrap_or_else(beside);
         let mut claim = Claim::of_job(&self.job);
         output.sign.iter().for_each(|key| claim.reads(key));
         for table in &tables {
-            match is_database(&table.path) || is_remote(&table.path) {
-                true => claim.takes(&table.path, table.what, table.key)?,
-                false => drop(claim.writes(&table.path, table.what, table.key)?),
+            match &table.path {
+                Location::File(path) => drop(claim.writes(path, table.what, table.key)?),
+                other => claim.takes(other, table.what, table.key)?,
             }
         }
-        if !manifest.as_os_str().is_empty() && !is_remote(&manifest) {
+        if output.manifest.is_some() || output.path.file().is_some() {
             claim.writes(&manifest, "the manifest", "output.manifest")?;
         }
         let pages =
@@ -502,7 +494,7 @@ impl CheckedJob {
                 check_file(path, Mark::Page, output.replace).map_err(|e| e.at(key))?;
             }
         }
-        let paths: Vec<PathBuf> = tables.iter().map(|table| table.path.clone()).collect();
+        let paths: Vec<Location> = tables.iter().map(|table| table.path.clone()).collect();
         let keys = tables.iter().map(|table| table.key).collect();
         let private = (0..tables.len()).filter(|&i| !tables[i].public).collect();
         Ok((

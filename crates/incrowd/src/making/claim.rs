@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, HierarchySpec, Result};
-use incrowd_engine::{FileId, Source, Target, is_database, is_remote};
+use incrowd_engine::{FileId, Location, Source, Target};
 
 use crate::job::{ColumnJob, Input, Job};
 use crate::judging::request::Judging;
@@ -12,26 +12,24 @@ use crate::making::suppression;
 /// All files of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Claim {
-    reads: Vec<PathBuf>,
-    writes: Vec<PathBuf>,
+    reads: Vec<Location>,
+    writes: Vec<Location>,
 }
 
-/// Returns whether two paths are one file. Hard links have different canonical paths.
-fn is_same(a: &Path, b: &Path) -> bool {
-    let (place_a, place_b) = (place(a), place(b));
-    if place_a.is_some() && place_a == place_b {
-        return true;
+/// Returns whether two locations are one table. Hard links have different canonical paths.
+fn is_same(a: &Location, b: &Location) -> bool {
+    match (a, b) {
+        (Location::File(a), Location::File(b)) => {
+            let places = (place(a), place(b));
+            (places.0.is_some() && places.0 == places.1)
+                || FileId::at(a).is_some_and(|own| FileId::at(b) == Some(own))
+        }
+        (a, b) => a == b,
     }
-    let id =
-        |path: &Path| if is_database(path) || is_remote(path) { None } else { FileId::at(path) };
-    id(a).is_some_and(|own| id(b) == Some(own))
 }
 
 /// Returns the canonical path.
 fn place(path: &Path) -> Option<PathBuf> {
-    if is_database(path) || is_remote(path) {
-        return Some(path.to_owned());
-    }
     if let Ok(real) = path.canonicalize() {
         return Some(real);
     }
@@ -51,9 +49,9 @@ impl Claim {
         claim.read_columns(&job.columns);
         claim.read_others(job.population.iter().flat_map(|population| &population.paths));
         claim.read_others(job.external.iter().flat_map(|external| &external.paths));
-        claim.reads.extend(job.file.clone());
+        claim.reads_all(&job.file);
         if let Some(asked) = &job.suppression {
-            claim.reads.extend(suppression::private_files(asked));
+            claim.reads_all(suppression::private_files(asked));
         }
         claim
     }
@@ -68,22 +66,29 @@ impl Claim {
     /// Adds the files that judging a release reads.
     pub fn judges(&mut self, judging: &Judging) {
         self.read_others(&judging.release.paths);
-        let files = judging.release.paths.iter().filter(|path| !is_database(path));
-        let beside = files.map(|path| crate::manifest::default_path(path));
-        self.reads
-            .extend(judging.manifest.clone().map_or_else(|| beside.collect(), |path| vec![path]));
-        self.reads.extend(judging.values.clone());
-        self.reads.extend(judging.check.clone());
+        match &judging.manifest {
+            Some(manifest) => self.reads(manifest),
+            None => {
+                let files = judging.release.paths.iter().filter(|path| path.file().is_some());
+                self.reads_all(files.map(crate::manifest::default_path));
+            }
+        }
+        self.reads_all(&judging.values);
+        self.reads_all(&judging.check);
         self.read_columns(&judging.columns);
         judging.original.iter().for_each(|original| self.read_input(original));
         self.read_others(judging.population.iter().flat_map(|population| &population.paths));
         self.read_others(judging.external.iter().flat_map(|external| &external.paths));
-        self.reads.extend(judging.external.iter().filter_map(|external| external.audit.clone()));
+        self.reads_all(judging.external.iter().filter_map(|external| external.audit.as_ref()));
     }
 
-    /// Adds a file that is read.
-    pub fn reads(&mut self, path: impl Into<PathBuf>) {
-        self.reads.push(path.into());
+    /// Adds a file or a table that is read.
+    pub fn reads(&mut self, location: impl Into<Location>) {
+        self.reads.push(location.into());
+    }
+
+    fn reads_all(&mut self, locations: impl IntoIterator<Item: Into<Location>>) {
+        self.reads.extend(locations.into_iter().map(Into::into));
     }
 
     /// Adds the files of a table that are read. Its paths may be glob patterns.
@@ -94,17 +99,20 @@ impl Claim {
     }
 
     /// Adds tables whose paths may be glob patterns.
-    fn read_others<'a>(&mut self, paths: impl IntoIterator<Item = &'a PathBuf>) {
-        for path in paths {
-            match Source::matching(std::slice::from_ref(path)) {
-                Ok(files) => self.reads.extend(files),
-                Err(_) => self.reads.push(path.clone()),
+    fn read_others<'a>(&mut self, locations: impl IntoIterator<Item = &'a Location>) {
+        for location in locations {
+            match location {
+                Location::File(path) => match Source::matching(std::slice::from_ref(path)) {
+                    Ok(files) => self.reads_all(files),
+                    Err(_) => self.reads(path),
+                },
+                other => self.reads(other),
             }
         }
     }
 
     fn read_columns(&mut self, columns: &[(String, ColumnJob)]) {
-        self.reads.extend(columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
+        self.reads_all(columns.iter().filter_map(|(_, column)| match &column.spec.hierarchy {
             Some(HierarchySpec::Arx { name, .. }) => Some(PathBuf::from(name)),
             Some(HierarchySpec::Nested(tree)) => Some(PathBuf::from(tree.name())),
             _ => None,
@@ -114,16 +122,16 @@ impl Claim {
     /// Claims a file to be written. Fails if it would overwrite an input or another output, or if
     /// the path is not a file. `what` names it in messages, `key` in a job.
     pub fn writes(&mut self, path: &Path, what: &str, key: &str) -> Result<Target> {
-        self.takes(path, what, key)?;
+        self.takes(&Location::File(path.to_owned()), what, key)?;
         Target::decide(path).map_err(|e| e.at(key))
     }
 
     /// Claims an output that need not be a file.
-    pub(crate) fn takes(&mut self, path: &Path, what: &str, key: &str) -> Result<()> {
-        let taken = |others: &[PathBuf]| others.iter().any(|other| is_same(other, path));
+    pub(crate) fn takes(&mut self, location: &Location, what: &str, key: &str) -> Result<()> {
+        let taken = |others: &[Location]| others.iter().any(|other| is_same(other, location));
         let help = "give it a name of its own";
         if taken(&self.reads) {
-            let kind = if is_database(path) { "table" } else { "file" };
+            let kind = if let Location::Database(_) = location { "table" } else { "file" };
             return Err(Error::job(format!("{what} would overwrite a {kind} that is read"))
                 .help(help)
                 .at(key));
@@ -132,7 +140,7 @@ impl Claim {
             let message = format!("{what} would overwrite another output of the same run");
             return Err(Error::job(message).help(help).at(key));
         }
-        self.writes.push(path.to_owned());
+        self.writes.push(location.clone());
         Ok(())
     }
 }

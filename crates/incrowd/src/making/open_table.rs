@@ -103,9 +103,7 @@ impl Engine for CachingEngine<'_> {
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
         // Cells of passthrough columns stay with the engine that has read them.
         // Whether a table of a database was changed nobody can tell.
-        if !spec.passthrough.is_empty()
-            || self.inner.source().files().any(incrowd_engine::is_database)
-        {
+        if !spec.passthrough.is_empty() || self.inner.source().is_in_database() {
             return self.inner.fold(spec, progress);
         }
         let key = FoldKey {

@@ -21,9 +21,7 @@ use crate::making::publication::{Publication, TablePlace};
 use crate::making::release::{Release, Verified};
 use crate::making::suppression::{FileKeys, SuppressionReport};
 use crate::manifest::{AlgorithmEntry, FORMAT, FileEntry, JobEntry, Manifest, Metrics, ModelEntry};
-use crate::manifest::{
-    PERSONS, PersonsEntry, RecordsEntry, SigningKey, WrittenEntry, file_name, parameters,
-};
+use crate::manifest::{PERSONS, PersonsEntry, RecordsEntry, SigningKey, WrittenEntry, parameters};
 use crate::reporting::insight::Insight;
 
 /// The result of a job. The manifest is public; all other fields are for the data owner.
@@ -159,7 +157,7 @@ fn release(
     Ok(Report {
         manifest,
         manifest_path: places.manifest,
-        tables: places.tables,
+        tables: places.tables.iter().map(PathBuf::from).collect(),
         records,
         distinct_rows: made.distinct_rows,
         verification: verified.verification,
@@ -245,7 +243,7 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
     let mut manifest = Manifest {
         incrowd: env!("CARGO_PKG_VERSION").to_owned(),
         format: FORMAT,
-        release: tables.first().map(|table| file_name(&table.path)).unwrap_or_default(),
+        release: tables.first().map(|table| table.path.name()).unwrap_or_default(),
         publication: job.publication.name().to_owned(),
         job: JobEntry::new(job, &made.schema),
         records: RecordsEntry { published, ..RecordsEntry::default() },
@@ -271,7 +269,7 @@ fn manifest(job: &CheckedJob, made: &Made, verified: &Verified, tables: &[TableP
         files: files
             .map(|(table, file)| FileEntry {
                 content: file.content.as_str().to_owned(),
-                name: file_name(&table.path),
+                name: table.path.name(),
                 records: file.records,
                 digest: file.digest.clone(),
             })

@@ -5,11 +5,11 @@ use std::io::Read;
 use std::path::Path;
 
 use incrowd_core::{Error, Result};
-use incrowd_engine::{Existing, Occupied, Options, Places, Source, is_database};
+use incrowd_engine::{Existing, Location, Occupied, Options, Places, Source};
 
 use crate::judging::journals::unauthenticated_text;
 use crate::making::publication::TablePlace;
-use crate::manifest::{Manifest, file_name};
+use crate::manifest::Manifest;
 
 /// The help of errors about existing files.
 const HELP: &str = "use another path, or overwrite the existing file with `[output] replace`";
@@ -48,7 +48,10 @@ pub(crate) fn check(
         let (Some(why), shown) = (why, &existing.shown) else { continue };
         let key = existing.table.and_then(|at| places.keys.get(at)).copied();
         let key = match existing.table {
-            Some(_) if key == Some("output.path") && is_database(&places.tables[0]) => {
+            Some(_)
+                if key == Some("output.path")
+                    && matches!(places.tables[0], Location::Database(_)) =>
+            {
                 "output.table"
             }
             Some(_) => key.unwrap_or("output.path"),
@@ -77,7 +80,7 @@ fn table(
         (None, _) => Some("is not a release of incrowd: no manifest is stored with it"),
         (Some(manifest), Some(digest)) if states(manifest, digest) => None,
         (Some(manifest), _) => {
-            let name = file_name(&place.path);
+            let name = place.path.name();
             let named =
                 manifest.release == name || manifest.files.iter().any(|file| file.name == name);
             Some(match named {
@@ -91,7 +94,7 @@ fn table(
 /// Returns whether the file at the path of a private table has the columns of one. Reads only its
 /// first line or its footer.
 fn is_private_table(place: &TablePlace) -> bool {
-    let source = Source::open(std::slice::from_ref(&place.path), &Options::default());
+    let source = Source::open([&place.path], &Options::default());
     source.is_ok_and(|source| source.columns().iter().eq(place.columns))
 }
 
@@ -103,7 +106,7 @@ fn manifest_file(occupied: &Occupied, places: &Places) -> Option<&'static str> {
     };
     let first = occupied.existing.iter().find(|existing| existing.table == Some(0));
     let digest = first.and_then(|first| first.digest.as_deref());
-    let same = places.tables.first().is_some_and(|path| file_name(path) == manifest.release)
+    let same = places.tables.first().is_some_and(|path| path.name() == manifest.release)
         || digest.is_some_and(|digest| states(&manifest, digest));
     let other = places.manifest.with_file_name(&manifest.release);
     (!same && other.exists()).then_some(

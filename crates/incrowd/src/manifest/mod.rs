@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use incrowd_audit::{Judgement, Verification};
 use incrowd_core::metric::{METRICS, Tally};
 use incrowd_core::{Error, Param, Params, Result, Value};
-use incrowd_engine::is_remote;
+use incrowd_engine::Location;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -432,50 +432,29 @@ impl Manifest {
 
 /// Returns the default path of a manifest, next to the release: `people.csv` and
 /// `people.release.csv` both have `people.release.json`.
-pub fn default_path(release: &Path) -> PathBuf {
-    release.with_file_name(format!("{}.release.json", stem(release)))
+pub fn default_path(release: &Location) -> PathBuf {
+    release.next_to("release.json")
 }
 
 /// The name of the manifest inside a release that is a directory. Readers of tables skip names that
 /// begin with an underscore.
 pub const WITHIN: &str = "_incrowd.release.json";
 
-/// Returns the default path of a new manifest: inside a release that another system writes, next to
-/// any other release.
-pub(crate) fn path_of(release: &Path) -> PathBuf {
-    match is_remote(release) {
-        true => release.join(WITHIN),
-        false => default_path(release),
+/// Returns the default path of a new manifest: next to a file, inside a release that another system
+/// writes. Empty for a database.
+pub(crate) fn path_of(release: &Location) -> PathBuf {
+    match release {
+        Location::File(_) => default_path(release),
+        // The database stores the manifest.
+        Location::Database(_) => PathBuf::new(),
+        Location::Remote(place) => Path::new(place).join(WITHIN),
     }
 }
 
 /// Returns the path at which the manifest of a published release is expected.
-pub(crate) fn find(release: &Path) -> PathBuf {
-    let within = release.join(WITHIN);
-    if within.is_file() { within } else { default_path(release) }
-}
-
-/// Returns the name of a release without the extensions of its format.
-pub(crate) fn stem(release: &Path) -> String {
-    if let Some(table) = incrowd_engine::table_of(release) {
-        let plain = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };
-        return table.chars().map(plain).collect();
-    }
-    let name = file_name(release);
-    let mut stem = name.as_str();
-    for extension in [".gz", ".zst"] {
-        stem = stem.strip_suffix(extension).unwrap_or(stem);
-    }
-    stem = stem.rsplit_once('.').map_or(stem, |(before, _)| before);
-    stem.strip_suffix(".release").unwrap_or(stem).to_owned()
-}
-
-/// Returns the last component of a path. A manifest is public and names no directory.
-pub(crate) fn file_name(path: &Path) -> String {
-    if let Some(table) = incrowd_engine::table_of(path) {
-        return table;
-    }
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+pub(crate) fn find(release: &Location) -> PathBuf {
+    let within = release.file().map(|release| release.join(WITHIN));
+    within.filter(|path| path.is_file()).unwrap_or_else(|| default_path(release))
 }
 
 #[cfg(test)]
@@ -490,7 +469,7 @@ mod tests {
             ("people.release.csv.gz", "people.release.json"),
             ("people.parquet", "people.release.json"),
         ] {
-            assert_eq!(default_path(Path::new(release)), Path::new(manifest));
+            assert_eq!(default_path(&release.into()), Path::new(manifest));
         }
     }
 

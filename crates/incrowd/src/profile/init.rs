@@ -8,7 +8,7 @@ use incrowd_core::{Error, Progress, Result};
 use super::detect::key::SEVERAL;
 use super::json::role_name;
 use super::{About, ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, examine};
-use crate::job::{self, Input, RoleName, toml_key, toml_string};
+use crate::job::{self, Input, Location, RoleName, toml_key, toml_string};
 
 /// Options of [`init`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -129,14 +129,11 @@ pub(super) fn missing_words(column: &ColumnProfile) -> impl Iterator<Item = &str
 /// Derives the name of the release: `people.csv.gz` becomes `people.release.csv`. The format is
 /// kept if it is known.
 fn release_name(input: &Input) -> String {
-    if let Some(address) = input.paths.first().filter(|path| incrowd_engine::is_database(path)) {
-        return format!("{}.release.csv", crate::manifest::stem(address));
+    let first = input.paths.first();
+    if let Some(table @ Location::Database(_)) = first {
+        return format!("{}.release.csv", table.stem());
     }
-    let first = input
-        .paths
-        .first()
-        .map(|p| p.file_name().unwrap_or_default().to_string_lossy().into_owned());
-    let name = first.unwrap_or_default().replace(['*', '?', '[', ']'], "");
+    let name = first.map(Location::name).unwrap_or_default().replace(['*', '?', '[', ']'], "");
     let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, "csv"));
     let known = incrowd_engine::Format::of_path(Path::new(name)).is_ok();
@@ -146,13 +143,12 @@ fn release_name(input: &Input) -> String {
 }
 
 /// Returns the path of an input file as the job file must spell it, relative to its directory.
-fn path_from(job: &Path, path: &Path) -> Result<String> {
+fn path_from(job: &Path, location: &Location) -> Result<String> {
     let beside = job.parent().is_none_or(|parent| parent.as_os_str().is_empty());
-    let path = if beside || path.is_absolute() || incrowd_engine::is_database(path) {
-        path.to_owned()
-    } else {
-        std::path::absolute(path)
-            .map_err(|e| Error::resources(format!("the working directory is unknown: {e}")))?
+    let path = match location.file() {
+        Some(path) if !beside => std::path::absolute(path)
+            .map_err(|e| Error::resources(format!("the working directory is unknown: {e}")))?,
+        _ => location.into(),
     };
     path.to_str().map(str::to_owned).ok_or_else(|| Error::job("the path of the table is not UTF-8"))
 }

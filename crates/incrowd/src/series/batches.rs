@@ -12,12 +12,11 @@ use std::path::{Path, PathBuf};
 use incrowd_core::{Error, Fault, Progress, Result};
 use serde_json::{Value as Json, json};
 
-use crate::job::{Job, Table};
+use crate::job::{Job, Location, Table};
 use crate::judging::attack::{AttackRequest, attack};
 use crate::judging::request::Judging;
 use crate::making::anonymizer::Anonymizer;
 use crate::making::pipeline::Report;
-use crate::manifest::file_name;
 
 /// A table of a sequence.
 #[derive(Clone, Debug)]
@@ -32,15 +31,16 @@ pub struct BatchTable {
 impl From<&PathBuf> for BatchTable {
     /// Creates a batch from a file. The name of its release is the file name up to the first dot.
     fn from(path: &PathBuf) -> BatchTable {
-        let name = file_name(path);
+        let table = Table::file(path);
+        let name = table.paths[0].name();
         let stem = name.split('.').next().unwrap_or_default().to_owned();
-        BatchTable { name, stem, table: Table::file(path) }
+        BatchTable { name, stem, table }
     }
 }
 
 impl BatchTable {
     /// The paths of its table, if it is not in memory.
-    pub(crate) fn paths(&self) -> &[PathBuf] {
+    pub(crate) fn paths(&self) -> &[Location] {
         if self.table.memory.is_none() { &self.table.paths } else { &[] }
     }
 
@@ -248,7 +248,7 @@ impl BatchesReport {
         let batch = |batch: &Batch| match &batch.outcome {
             Ok(report) => json!({
                 "batch": batch.name,
-                "release": file_name(&batch.release),
+                "release": Location::File(batch.release.clone()).name(),
                 "records": report.records.read - report.records.dropped_missing,
                 "published": report.records.published,
                 "skewed": batch.skewed(),

@@ -34,7 +34,7 @@ fn release(dir: &Path, name: &str, quasi: &[&str], k: i64) -> PathBuf {
     let table = dir.join("people.csv");
     std::fs::write(&table, people()).unwrap();
     let mut job = Job::default();
-    job.input.paths = vec![table];
+    job.input.paths = vec![table.into()];
     for column in quasi {
         job.set_role(column, RoleName::Quasi);
     }
@@ -65,7 +65,7 @@ fn a_planted_victim_is_found_in_the_weak_release_and_not_in_the_strong_one() {
     let report = |path: &Path| {
         let mut judging = Judging::new(path);
         judging.population =
-            Some(PopulationJob { paths: vec![dir.path().join("people.csv")], memory: None });
+            Some(PopulationJob { paths: vec![dir.path().join("people.csv").into()], memory: None });
         let request = AttackRequest {
             external: Some(voters.clone().into()),
             limits: vec![Limit { attack: "prosecutor".into(), quantity: None, most: 0.1 }],
@@ -209,7 +209,7 @@ fn the_same_release_gives_the_same_report() {
     let path = release(dir.path(), "r.csv", &["age", "zip"], 3);
     let mut judging = Judging::new(&path);
     judging.population =
-        Some(PopulationJob { paths: vec![dir.path().join("people.csv")], memory: None });
+        Some(PopulationJob { paths: vec![dir.path().join("people.csv").into()], memory: None });
     let one = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
     for _ in 0..3 {
         // Another publication has the records in another order.

@@ -61,7 +61,8 @@ fn canaries_are_found_in_nothing_that_may_be_published() {
     judging.original = Some(job(dir).input);
     let ask = Ask { pairs: true, ..Ask::default() };
     let pages = report(&judging, &ask, &Silent).unwrap();
-    judging.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
+    judging.population =
+        Some(PopulationJob { paths: vec![dir.join("people.csv").into()], memory: None });
     // The manifest at another path must be found, or private measures would be treated as public.
     std::fs::rename(dir.join("out.release.json"), dir.join("elsewhere.json")).unwrap();
     judging.manifest = Some(dir.join("elsewhere.json"));

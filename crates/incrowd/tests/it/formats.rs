@@ -11,7 +11,7 @@ fn samples(format: u32) -> PathBuf {
 }
 
 fn original(directory: &std::path::Path) -> Input {
-    Input { paths: vec![directory.join("people.csv")], ..Input::default() }
+    Input { paths: vec![directory.join("people.csv").into()], ..Input::default() }
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn every_format_has_samples_that_are_read_and_judged() {
             // And with the original.
             let mut judging = Judging::new(&release).with_original(original(&dir));
             if publication == "k-join-anonymity" {
-                let paths = vec![dir.join("everybody.csv")];
+                let paths = vec![dir.join("everybody.csv").into()];
                 judging.external =
                     Some(ExternalJob { paths, id: "id".into(), ..ExternalJob::default() });
             }

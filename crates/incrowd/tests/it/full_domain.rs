@@ -25,7 +25,7 @@ const NINE: [&str; 9] = [
 
 fn adult(data: &Path, out: &Path, k: i64, limit: f64, search: &str, metric: &str) -> Report {
     let mut job = Job::default();
-    job.input.paths = vec![data.join("adult_arx.csv.gz")];
+    job.input.paths = vec![data.join("adult_arx.csv.gz").into()];
     for column in NINE {
         job.set_role(column, RoleName::Quasi);
         let file = data.join(format!("hierarchies/adult_hierarchy_{column}.csv"));
@@ -84,7 +84,7 @@ fn the_seven_columns_of_sun_and_others() {
     let data = or_skip!(data("adult_arx.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let mut job = Job::default();
-    job.input.paths = vec![data.join("adult.csv.gz")];
+    job.input.paths = vec![data.join("adult.csv.gz").into()];
     job.set_role("occupation", RoleName::Sensitive);
     for column in
         ["age", "workclass", "education", "native-country", "marital-status", "race", "sex"]

@@ -31,7 +31,7 @@ fn write(path: &Path, header: &str, rows: &Json) {
 /// A job on `mt.csv` and `pd.csv` of the directory.
 fn job(dir: &Path, quasi: &[&str], k: i64, method: JoinMethod) -> Job {
     let mut job = Job::default();
-    job.input.paths = vec![dir.join("mt.csv")];
+    job.input.paths = vec![dir.join("mt.csv").into()];
     for column in quasi {
         job.set_role(column, RoleName::Quasi);
     }
@@ -39,7 +39,7 @@ fn job(dir: &Path, quasi: &[&str], k: i64, method: JoinMethod) -> Job {
     job.add_model("k-anonymity", [("k", Value::Integer(k))]);
     job.algorithm.name = "mondrian".into();
     job.external = Some(ExternalJob {
-        paths: vec![dir.join("pd.csv")],
+        paths: vec![dir.join("pd.csv").into()],
         id: "ID".into(),
         method,
         ..ExternalJob::default()
@@ -50,7 +50,7 @@ fn job(dir: &Path, quasi: &[&str], k: i64, method: JoinMethod) -> Job {
 
 /// Returns the request to judge `out.csv` with its originals.
 fn checked(job: &Job, audit: Option<PathBuf>, si: Option<&Path>) -> Checked {
-    let mut judging = Judging { values: si.map(Path::to_owned), ..Judging::of(job) };
+    let mut judging = Judging { values: si.map(Into::into), ..Judging::of(job) };
     judging.external.as_mut().unwrap().audit = audit;
     verify(&judging, &Silent).unwrap()
 }
@@ -371,7 +371,7 @@ fn trimming_exposes_the_people_named_by_the_vectors() {
             assert_eq!(joined.discernibility, case[name]["dm"].as_u64().unwrap());
             let mut judging = Judging::new(dir.join("out.csv"));
             judging.population =
-                Some(PopulationJob { paths: vec![dir.join("pd.csv")], memory: None });
+                Some(PopulationJob { paths: vec![dir.join("pd.csv").into()], memory: None });
             let request =
                 AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
             let report = attack(&judging, &request, &Silent).unwrap();
@@ -442,7 +442,8 @@ fn without_strangers_the_boxes_are_those_of_k_anonymity() {
     for method in [JoinMethod::Direct, JoinMethod::Refinement] {
         let joined = job(dir, &["a", "b"], 5, method);
         let mut plain = joined.clone();
-        (plain.external, plain.output.as_mut().unwrap().path) = (None, dir.join("plain.csv"));
+        (plain.external, plain.output.as_mut().unwrap().path) =
+            (None, dir.join("plain.csv").into());
         plain.output.as_mut().unwrap().order = incrowd::job::Order::Sorted;
         let report = anonymize(&joined, &Silent).unwrap();
         anonymize(&plain, &Silent).unwrap();

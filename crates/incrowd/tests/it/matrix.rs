@@ -89,7 +89,7 @@ pub(crate) fn generalizing() -> impl Iterator<Item = &'static Card> {
 /// Returns every other disease, in two categories.
 fn categories(dir: &Path) -> Categories {
     let mut input = Job::default().input;
-    input.paths = vec![dir.join("people.csv")];
+    input.paths = vec![dir.join("people.csv").into()];
     let diseases = incrowd::column_values(&input, "disease", &Silent).unwrap();
     let half = |odd: usize| diseases.iter().skip(odd).step_by(2).cloned().collect();
     Categories::new(vec![("severe".into(), half(0)), ("mild".into(), half(1))]).unwrap()
@@ -104,7 +104,7 @@ fn job(
     chosen: &[(String, Value)],
 ) -> Job {
     let mut job = Job::default();
-    job.input.paths = vec![dir.join("people.csv")];
+    job.input.paths = vec![dir.join("people.csv").into()];
     for column in ["age", "sex", "zip", "country"] {
         job.set_role(column, RoleName::Quasi);
     }
@@ -113,7 +113,8 @@ fn job(
     job.set_role("disease", RoleName::Sensitive);
     job.column_mut("disease").categories = Some(categories(dir));
     job.set_role("income", RoleName::Sensitive);
-    job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")], memory: None });
+    job.population =
+        Some(PopulationJob { paths: vec![dir.join("population.csv").into()], memory: None });
     let required = model.params.iter().filter(|param| param.default.is_none());
     let mut params: Vec<(&str, Value)> =
         required.map(|param| (param.name, modest(param))).collect();

@@ -305,7 +305,7 @@ fn a_wrong_mean_is_detected() {
     let asked = Asked { age: "{ role = 'quasi', hierarchy = 'mdr' }", ..PLAIN };
     let release = dir.path().join("out.csv");
     let alone = Judging::new(&release);
-    let original = Input { paths: vec![dir.path().join("people.csv")], ..Input::default() };
+    let original = Input { paths: vec![dir.path().join("people.csv").into()], ..Input::default() };
     let beside = Judging { original: Some(original), ..alone.clone() };
     for (cell, judging, what) in [
         ("old", &alone, "a cell that is no number"),
@@ -339,7 +339,8 @@ fn means_of_a_real_table_are_those_of_its_records() {
     anonymize(&job, &Silent).unwrap();
     let checked = verify(&Judging::of(&job), &Silent).unwrap();
     assert!(checked.holds() && checked.rules == Some("means of groups"));
-    let input = Input { paths: vec![dir.join("casc_census_1080.csv.gz")], ..Input::default() };
+    let input =
+        Input { paths: vec![dir.join("casc_census_1080.csv.gz").into()], ..Input::default() };
     let release = table(&release);
     // Weights are unique, so they identify the records.
     for name in ["TAXINC", "POTHVAL"] {

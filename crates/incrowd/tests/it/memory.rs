@@ -130,7 +130,7 @@ fn two_tables_are_made_in_memory_too() {
     let mut joined =
         Job::of_batches(table.clone()).quasi(["age", "sex"]).sensitive(["disease"]).k(4);
     joined.external = Some(ExternalJob {
-        paths: vec![dir.path().join("people.csv")],
+        paths: vec![dir.path().join("people.csv").into()],
         id: "id".into(),
         ..ExternalJob::default()
     });

@@ -122,7 +122,7 @@ fn sorted_releases(dir: &Path, algorithm: &Card, threads: usize) -> Vec<u8> {
 
 fn sorted_release(dir: &Path, algorithm: &Card, threads: usize, outliers: bool) -> Vec<u8> {
     let mut job = Job::default();
-    job.input.paths = vec![dir.join("people.csv")];
+    job.input.paths = vec![dir.join("people.csv").into()];
     for column in ["age", "sex", "country"] {
         job.set_role(column, RoleName::Quasi);
     }

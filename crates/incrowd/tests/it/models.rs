@@ -94,7 +94,7 @@ impl Request {
             job.add_model(name, params);
         }
         job.population =
-            Some(PopulationJob { paths: vec![dir.join("population.csv")], memory: None });
+            Some(PopulationJob { paths: vec![dir.join("population.csv").into()], memory: None });
         job.algorithm.suppression_limit = self.limit as f64 / 100.0;
         job.algorithm.suppressed = if self.star { Suppressed::Star } else { Suppressed::Absent };
         job

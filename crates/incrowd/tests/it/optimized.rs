@@ -109,7 +109,7 @@ fn every_algorithm_publishes_regular_intervals_that_can_be_read_back() {
         let mut judging = Judging::new(&release);
         assert!(verify(&judging, &Silent).unwrap().holds());
         judging.population =
-            Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
+            Some(PopulationJob { paths: vec![dir.join("people.csv").into()], memory: None });
         let attacked = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
         let journalist =
             attacked.attacked.iter().find(|a| a.finding.attack == "journalist").unwrap();
@@ -184,7 +184,8 @@ fn a_single_width_refuses_models_that_merging_may_break_and_populations() {
     let mut refused = 0;
     for model in MODELS.iter().filter(|model| !model.survives.merging) {
         let mut job = job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true");
-        job.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
+        job.population =
+            Some(PopulationJob { paths: vec![dir.join("people.csv").into()], memory: None });
         let given = model
             .params
             .iter()
@@ -195,7 +196,8 @@ fn a_single_width_refuses_models_that_merging_may_break_and_populations() {
         refused += 1;
     }
     let mut job = job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true");
-    job.population = Some(PopulationJob { paths: vec![dir.join("people.csv")], memory: None });
+    job.population =
+        Some(PopulationJob { paths: vec![dir.join("people.csv").into()], memory: None });
     job.add_model("k-map", [("k", Value::Integer(2))]);
     let error = anonymize(&job, &Silent).unwrap_err();
     assert!(error.message().contains("population"), "{error}");
@@ -297,7 +299,7 @@ fn adult_with_blocking_and_pooling() {
     let dir = tempfile::tempdir().unwrap();
     let release = |algorithm: &str, options: &[(&str, Value)]| {
         let mut job = Job::default();
-        job.input.paths = vec![data.join("adult.csv.gz")];
+        job.input.paths = vec![data.join("adult.csv.gz").into()];
         job.set_role("occupation", RoleName::Sensitive);
         for column in ["age", "workclass", "race", "sex", "native-country"] {
             job.set_role(column, RoleName::Quasi);

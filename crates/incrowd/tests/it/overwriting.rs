@@ -24,7 +24,8 @@ fn everything(dir: &Path) -> Job {
     let mut job =
         Job::of_file(dir.join("part-*.csv")).quasi(["age", "zip"]).sensitive(["disease"]).k(2);
     job = job.hierarchy("zip", hierarchy_from_path(&dir.join("zip.csv")).unwrap());
-    job.population = Some(PopulationJob { paths: vec![dir.join("population.csv")], memory: None });
+    job.population =
+        Some(PopulationJob { paths: vec![dir.join("population.csv").into()], memory: None });
     job.file = Some(dir.join("job.toml"));
     job.suppression = Some(SuppressionJob {
         name: "r-suppression".into(),
@@ -45,7 +46,7 @@ fn no_output_overwrites_an_input() {
             .map(|n| dir.join(n));
     type Change = fn(&mut Job, PathBuf);
     let outputs: [(&str, Change); 4] = [
-        ("path", |job, path| job.output.as_mut().unwrap().path = path),
+        ("path", |job, path| job.output.as_mut().unwrap().path = path.into()),
         ("manifest", |job, path| job.output.as_mut().unwrap().manifest = Some(path)),
         ("report", |job, path| job.output.as_mut().unwrap().report = Some(path)),
         ("owner_report", |job, path| job.output.as_mut().unwrap().owner_report = Some(path)),
@@ -81,13 +82,13 @@ fn no_output_overwrites_another_or_an_external_table() {
     let joined = || {
         let mut job = everything(dir);
         (job.suppression, job.population) = (None, None);
-        let paths = vec![dir.join("population.csv")];
+        let paths = vec![dir.join("population.csv").into()];
         job.external = Some(ExternalJob { paths, id: "id".into(), ..ExternalJob::default() });
         job
     };
     for path in ["population.csv", "part-1.csv", "zip.csv"] {
         let mut job = joined();
-        job.external.as_mut().unwrap().sensitive = Some(dir.join(path));
+        job.external.as_mut().unwrap().sensitive = Some(dir.join(path).into());
         assert!(anonymize(&job, &Silent).unwrap_err().message().contains("is read"), "{path}");
         let mut job = joined();
         job.external.as_mut().unwrap().audit = Some(dir.join(path));
@@ -107,7 +108,7 @@ fn no_output_overwrites_another_or_an_external_table() {
     job.algorithm.name = "anatomy".to_owned();
     job.algorithm.params = vec![("l".to_owned(), Value::Integer(2))];
     std::fs::copy(dir.join("part-1.csv"), dir.join("out.st.csv")).unwrap();
-    job.input.paths = vec![dir.join("out.st.csv")];
+    job.input.paths = vec![dir.join("out.st.csv").into()];
     assert!(anonymize(&job, &Silent).unwrap_err().message().contains("is read"));
 }
 

@@ -207,7 +207,7 @@ fn models_that_merging_may_break_are_refused_by_algorithms_that_merge() {
 
 fn beside(dir: &Path, person: Option<&str>) -> Judging {
     let original = Input {
-        paths: vec![dir.join("visits.csv")],
+        paths: vec![dir.join("visits.csv").into()],
         person: person.map(str::to_owned),
         ..Input::default()
     };

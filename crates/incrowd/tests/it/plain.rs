@@ -76,7 +76,7 @@ fn salaries(dir: &Path) -> Job {
     Synth::new(Table::Salaries, 1500, 3).write_csv(&mut csv).unwrap();
     std::fs::write(dir.join("people.csv"), csv).unwrap();
     let mut job = Job::default();
-    job.input.paths = vec![dir.join("people.csv")];
+    job.input.paths = vec![dir.join("people.csv").into()];
     for column in ["age", "education", "sex"] {
         job.set_role(column, RoleName::Quasi);
     }
@@ -176,7 +176,7 @@ fn forced_suppressions_are_counted_over_all_sensitive_columns() {
     }
     std::fs::write(dir.path().join("people.csv"), text).unwrap();
     let mut job = Job::default();
-    job.input.paths = vec![dir.path().join("people.csv")];
+    job.input.paths = vec![dir.path().join("people.csv").into()];
     job.set_role("age", RoleName::Quasi);
     for on in ["income", "weight"] {
         job.set_role(on, RoleName::Sensitive);

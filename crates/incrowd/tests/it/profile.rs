@@ -10,7 +10,7 @@ use incrowd_synth::{Synth, Table};
 use incrowd_testing::{data, or_skip};
 
 fn input(path: &Path) -> Input {
-    Input { paths: vec![path.to_owned()], ..Input::default() }
+    Input { paths: vec![path.into()], ..Input::default() }
 }
 
 fn draft(path: &Path, k: u64, job: &Path) -> Draft {

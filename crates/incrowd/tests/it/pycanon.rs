@@ -155,7 +155,7 @@ fn job(data: &Path, dir: &Path) -> Job {
     let adult = data.join("adult.csv.gz");
     let job = format!("[input]\npath = '{}'\n[columns]\n{columns}", adult.display());
     let mut job = parse("job.toml", &job, dir).unwrap_or_else(|e| panic!("{e}")).job;
-    job.population = Some(PopulationJob { paths: vec![adult], memory: None });
+    job.population = Some(PopulationJob { paths: vec![adult.into()], memory: None });
     job
 }
 
@@ -177,7 +177,7 @@ fn releases(data: &Path, dir: &Path) -> Vec<Json> {
         let path = dir.join(format!("r{i}.csv"));
         promise(&mut own, typed, on);
         if ["k-map", "delta-presence", "plain-k-anonymity"].contains(&own.models[0].name.as_str()) {
-            own.input.paths = vec![sample.clone()];
+            own.input.paths = vec![sample.clone().into()];
         }
         if own.models[0].name == "plain-k-anonymity" {
             own.algorithm.name = "expc-plus".to_owned();

@@ -17,7 +17,7 @@ fn the_output_is_never_an_input() {
         dir.path().join("../").join(dir.path().file_name().unwrap()).join("people-in.csv"),
     );
     assert!(anonymize(&job, &Silent).is_err());
-    job.input.paths = vec![dir.path().join("people-*.csv")];
+    job.input.paths = vec![dir.path().join("people-*.csv").into()];
     assert!(
         anonymize(&job, &Silent).is_err(),
         "a file that matches the pattern would be overwritten"
@@ -65,7 +65,7 @@ fn compression_is_detected_also_when_the_format_is_stated() {
     let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
     out.write_all(&plain).unwrap();
     out.finish().unwrap();
-    job.input.paths = vec![dir.path().join("people.dat")];
+    job.input.paths = vec![dir.path().join("people.dat").into()];
     job.input.format = Some("csv".to_owned());
     let report = anonymize(&job, &Silent).map_err(|e| e.message().to_owned());
     assert_eq!(report.map(|r| r.records.published), Ok(5));

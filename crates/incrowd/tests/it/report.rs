@@ -8,7 +8,7 @@ use incrowd_testing::{data, or_skip};
 fn pages(table: &std::path::Path, quasi: &[&str], sensitive: &[&str], k: i64) -> Pages {
     let dir = tempfile::tempdir().unwrap();
     let mut job = Job {
-        input: Input { paths: vec![table.to_owned()], ..Input::default() },
+        input: Input { paths: vec![table.to_owned().into()], ..Input::default() },
         ..Job::default()
     };
     quasi.iter().for_each(|name| job.set_role(name, RoleName::Quasi));
@@ -65,7 +65,7 @@ fn more_privacy_costs_more_on_adult() {
     let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let mut job = Job {
-        input: Input { paths: vec![data.join("adult.csv.gz")], ..Input::default() },
+        input: Input { paths: vec![data.join("adult.csv.gz").into()], ..Input::default() },
         ..Job::default()
     };
     ["age", "education", "race", "sex"].iter().for_each(|name| job.set_role(name, RoleName::Quasi));

@@ -122,7 +122,7 @@ fn the_counts_agree_with_counting_by_hand_in_files_and_in_memory() {
             let released = anonymize_in_memory(&asked, &Silent).unwrap();
             check(released.report.alone.as_ref().unwrap(), &rows, by_person, &names);
             let mut typed = asked.clone();
-            typed.output.as_mut().unwrap().path = dir.path().join("typed.parquet");
+            typed.output.as_mut().unwrap().path = dir.path().join("typed.parquet").into();
             check(
                 anonymize(&typed, &Silent).unwrap().alone.as_ref().unwrap(),
                 &rows,

@@ -24,7 +24,7 @@ fn step(name: &str, l: i64, on: &str) -> SuppressionJob {
 
 fn job(dir: &Path, table: &str, quasi: &[&str], sensitive: &str) -> Job {
     let mut job = Job::default();
-    job.input.paths = vec![dir.join(table)];
+    job.input.paths = vec![dir.join(table).into()];
     quasi.iter().for_each(|column| job.set_role(column, RoleName::Quasi));
     job.set_role(sensitive, RoleName::Sensitive);
     job.write_to(dir.join("out.csv"));
@@ -139,7 +139,7 @@ fn a_small_sample_of_adult_is_skewed_and_published() {
     let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let mut job = job(dir.path(), "x", &["age", "sex", "race"], "occupation");
-    job.input.paths = vec![data.join("adult.csv.gz")];
+    job.input.paths = vec![data.join("adult.csv.gz").into()];
     job.suppression = Some(step("r-suppression", 6, "occupation"));
     let whole = anonymize(&job, &Silent).unwrap().suppression.unwrap();
     assert_eq!((whole.used, whole.suppressed), (None, 0), "the whole table is eligible");

@@ -17,7 +17,7 @@ fn table(text: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 fn drafted(path: &Path, preset: Option<Preset>) -> String {
-    let input = Input { paths: vec![path.to_owned()], ..Input::default() };
+    let input = Input { paths: vec![path.to_owned().into()], ..Input::default() };
     let options = InitOptions { input, roles: Vec::new(), k: 3, job: "job.toml".into(), preset };
     init(&options, &Silent).unwrap().text
 }
@@ -468,7 +468,7 @@ fn typed(text: &str, dir: &Path) -> (Vec<(String, String)>, Vec<arrow_array::Rec
     anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let release = job.output.as_ref().unwrap().path.clone();
     assert!(verify(&Judging::new(&release), &Silent).unwrap().holds());
-    let file = std::fs::File::open(release).unwrap();
+    let file = std::fs::File::open(release.file().unwrap()).unwrap();
     let reader = arrow_ipc::reader::FileReader::try_new(file, None).unwrap();
     let schema = reader.schema();
     let columns =
@@ -635,7 +635,7 @@ fn means_are_those_of_the_groups_and_of_the_table() {
     assert!(cost(&ask) > 0.0);
     // Commands that would read means as single values refuse them.
     let mut judging = Judging::new(dir.path().join("o.csv"));
-    judging.original = Some(Input { paths: vec![path], ..Input::default() });
+    judging.original = Some(Input { paths: vec![path.into()], ..Input::default() });
     let error = incrowd::measure(&judging, None, &Silent).unwrap_err();
     assert!(error.message().contains("group means"), "{error}");
     let bounded = asking(

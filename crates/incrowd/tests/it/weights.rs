@@ -182,7 +182,7 @@ fn published_means_are_the_means_of_the_groups() {
             assert!(verify(&Judging::new(dir.path().join("out.csv")), &Silent).unwrap().holds());
             anonymize_in_memory(&asked, &Silent).unwrap();
             let mut typed = asked.clone();
-            typed.output.as_mut().unwrap().path = dir.path().join("typed.parquet");
+            typed.output.as_mut().unwrap().path = dir.path().join("typed.parquet").into();
             anonymize(&typed, &Silent).unwrap();
             // Every reader can estimate with published means.
             let request =
@@ -302,7 +302,7 @@ fn a_profile_reports_the_risk_by_weights() {
     let dir = tempfile::tempdir().unwrap();
     sample(dir.path(), 41, 160);
     let input = Input {
-        paths: vec![dir.path().join("sample.csv")],
+        paths: vec![dir.path().join("sample.csv").into()],
         weight: Some("pw".into()),
         ..Input::default()
     };

@@ -17,7 +17,7 @@ use incrowd_core::Fault;
 use parquet::basic::Compression;
 use parquet::file::properties::{WriterProperties, WriterVersion};
 
-use super::super::{Options, open_part};
+use super::super::{Options, open_file};
 use super::section;
 
 /// A cell that must not occur in any message.
@@ -82,7 +82,7 @@ fn parquet(of: &[&str], compression: Compression, version: WriterVersion) -> Vec
 
 /// Reads every column. An error must be about the file and must not contain a cell.
 fn read(path: &Path) -> bool {
-    let outcome = open_part(path, &Options::default()).and_then(|(part, columns)| {
+    let outcome = open_file(path, &Options::default()).and_then(|(part, columns)| {
         let positions: Vec<usize> = (0..columns.len()).collect();
         let large = std::sync::Mutex::new(());
         let sections = part.typed().map_or(0, super::TypedFile::sections);

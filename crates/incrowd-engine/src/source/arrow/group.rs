@@ -67,7 +67,7 @@ impl Iterator for RowGroup<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Options, open_part};
+    use super::super::super::{Options, open_file};
     use super::super::{TypedFile, section, text};
     use super::*;
     use crate::source::Records;
@@ -134,7 +134,7 @@ mod tests {
                 .set_dictionary_page_size_limit(dictionary)
                 .set_max_row_group_row_count(Some(group));
             write(&path, &numbers, !all, properties.build());
-            let (part, _) = open_part(&path, &Options::default()).unwrap();
+            let (part, _) = open_file(&path, &Options::default()).unwrap();
             assert!(matches!(part.typed(), Some(TypedFile::Parquet(_))), "it is Parquet");
             let plain = ArrowReaderMetadata::load(&File::open(&path).unwrap(), Default::default()).unwrap();
             for at in 0..plain.metadata().num_row_groups() {

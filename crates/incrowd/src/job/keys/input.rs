@@ -19,7 +19,7 @@ pub(super) const KEYS: &[Key] = &[
             form: Form::Argument,
             ..flag("", "TABLE", &[Anonymize, Compare, Profile, Init])
         }],
-        set: Set::Job(|b, e| e.paths().map(|paths| b.job.input.paths = paths)),
+        set: Set::Job(|b, e| e.locations().map(|paths| b.job.input.paths = paths)),
         ..key(Section::Input, "path", Kind::Files)
     },
     Key {

@@ -51,7 +51,7 @@ pub(super) const KEYS: &[Key] = &[
             &[Anonymize, Batches, Compare, Verify, Attack, Report],
         )],
         set: Set::Job(|b, e| {
-            e.paths().map(|paths| {
+            e.locations().map(|paths| {
                 let people = b.job.population.get_or_insert_default();
                 (people.paths, people.memory) = (paths, None);
             })
@@ -144,7 +144,7 @@ pub(super) const KEYS: &[Key] = &[
         required: Some("path = \"voters.csv\""),
         flags: &[flag("external", "TABLE", &[Anonymize, Verify, Measure, Report])],
         set: Set::Job(|b, e| {
-            e.paths().map(|paths| (b.external().paths, b.external().memory) = (paths, None))
+            e.locations().map(|paths| (b.external().paths, b.external().memory) = (paths, None))
         }),
         ..key(Section::External, "path", Kind::Files)
     },
@@ -193,7 +193,7 @@ pub(super) const KEYS: &[Key] = &[
                 people.release.si.csv",
         flags: &[Flag { old: &["si"], ..flag("values", "FILE", &[Anonymize, Verify]) }],
         old: &["sensitive"],
-        set: Set::Job(|b, e| e.path().map(|path| b.external().sensitive = Some(path))),
+        set: Set::Job(|b, e| e.location().map(|path| b.external().sensitive = Some(path))),
         ..key(Section::External, "values", Kind::File)
     },
     Key {

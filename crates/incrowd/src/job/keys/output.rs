@@ -15,7 +15,7 @@ pub(super) const KEYS: &[Key] = &[
                with `table`.",
         required: Some("path = \"release.csv\""),
         flags: &[Flag { short: Some('o'), ..flag("output", "FILE", &[Anonymize]) }],
-        set: Set::Job(|b, e| e.path().map(|path| b.output().path = path)),
+        set: Set::Job(|b, e| e.location().map(|path| b.output().path = path)),
         ..key(Section::Output, "path", Kind::File)
     },
     Key {

@@ -12,7 +12,6 @@ mod plain;
 mod release_tables;
 
 use std::fmt::Debug;
-use std::path::{Path, PathBuf};
 
 use incrowd_audit::attack::Adversary;
 use incrowd_audit::joined::Failure;
@@ -22,7 +21,7 @@ use incrowd_core::metric::Tally;
 use incrowd_core::model::Promise;
 use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, MissingCells, Progress, Result};
-use incrowd_engine::{Engine, ExaminedColumns, RecordValues};
+use incrowd_engine::{Engine, ExaminedColumns, Location, RecordValues};
 
 pub use release_tables::TableContent;
 pub(crate) use release_tables::{PublishedTables, ReleaseTables, StagedTables};
@@ -45,10 +44,10 @@ use crate::reporting::summary;
 pub(crate) const PUBLICATIONS: &[&dyn Publication] =
     &[&joined::Joined, &anatomy::Anatomy, &one_table::OneTable];
 
-/// A table of a publication and its path.
+/// A table of a publication and its location.
 #[derive(Clone, Debug)]
 pub(crate) struct TablePlace {
-    pub(crate) path: PathBuf,
+    pub(crate) path: Location,
     /// The job key of the path.
     pub(crate) key: &'static str,
     /// The name of the table in messages.
@@ -200,7 +199,7 @@ pub(crate) trait Publication: Debug + Sync {
     }
 
     /// Returns the tables of a release whose first table has the path `release`.
-    fn tables(&self, job: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>>;
+    fn tables(&self, job: &CheckedJob, release: &Location) -> Result<Vec<TablePlace>>;
 
     /// Reads the input of the release.
     fn gather<'e>(

@@ -1,7 +1,5 @@
 //! One table: generalized quasi-identifiers with the sensitive and passthrough columns.
 
-use std::path::Path;
-
 use incrowd_audit::utility::{self, Comparison, marginals, matched_records};
 use incrowd_audit::{Matching, Original, People, verify_matching, verify_with_original};
 use incrowd_core::domain::Numbers as NumbersOf;
@@ -12,7 +10,7 @@ use incrowd_core::{
     SensitiveSpec,
 };
 use incrowd_engine::{
-    Content, Engine, ExaminedColumns, FoldSpec, Output, Shape, high_column, low_column,
+    Content, Engine, ExaminedColumns, FoldSpec, Location, Output, Shape, high_column, low_column,
 };
 use incrowd_recode::Recoding;
 
@@ -52,7 +50,7 @@ impl Publication for OneTable {
         true
     }
 
-    fn tables(&self, _: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
+    fn tables(&self, _: &CheckedJob, release: &Location) -> Result<Vec<TablePlace>> {
         let path = release.to_owned();
         let (key, what) = ("output.path", "the release");
         Ok(vec![TablePlace { path, key, what, public: true, columns: &[] }])

@@ -1,9 +1,7 @@
 //! Access to the tables of a release, staged or published.
 
-use std::path::PathBuf;
-
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Engine, ExaminedColumns, Format, ReadBack, Shape, Source, read_formulas};
+use incrowd_engine::{Engine, ExaminedColumns, Location, ReadBack, Shape, Source, read_formulas};
 
 use crate::job::Table;
 use crate::job::reading::{open_beside, open_release};
@@ -132,7 +130,7 @@ pub(crate) struct PublishedTables<'a> {
     /// The manifest, if there is one.
     pub(crate) manifest: Option<&'a Manifest>,
     /// The path of the table of sensitive values, if it is given.
-    pub(crate) values: Option<&'a PathBuf>,
+    pub(crate) values: Option<&'a Location>,
     /// The release, if it is in memory.
     pub(crate) in_memory: Option<&'a MemoryRelease>,
     /// The label of a missing value.
@@ -167,9 +165,9 @@ impl PublishedTables<'_> {
 
     /// Returns whether a table was written as text.
     fn is_text(&self, content: TableContent) -> bool {
-        let named = self.entry(content).map(|entry| PathBuf::from(&entry.name));
+        let named = self.entry(content).map(|entry| Location::File((&entry.name).into()));
         let path = named.or_else(|| self.release.paths.first().cloned());
-        path.is_some_and(|path| matches!(Format::of_path(&path), Ok(Format::Csv(_))))
+        path.is_some_and(|path| path.is_text())
     }
 
     fn open(&self, content: TableContent) -> Result<Source> {
@@ -188,11 +186,7 @@ impl PublishedTables<'_> {
         let (Some(entry), [path]) = (self.entry(content), self.release.paths.as_slice()) else {
             return Err(Error::input("the manifest names no second table"));
         };
-        let beside = match incrowd_engine::is_database(path) {
-            true => incrowd_engine::with_table(path, &entry.name),
-            false => path.with_file_name(&entry.name),
-        };
-        open_beside(&beside, self.manifest)
+        open_beside(&path.with_name(&entry.name), self.manifest)
     }
 }
 

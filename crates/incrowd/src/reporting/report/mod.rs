@@ -19,7 +19,7 @@ use incrowd_audit::Decision;
 use incrowd_core::audience::{Audience, Fact};
 use incrowd_core::metric::METRICS;
 use incrowd_core::{Error, Progress, Result};
-use incrowd_engine::{Pending, Target};
+use incrowd_engine::{Location, Pending, Target};
 use incrowd_report::Outcome;
 
 use crate::job::Job;
@@ -29,7 +29,7 @@ use crate::judging::measure::{Kept, Measurement, measured};
 use crate::judging::request::Judging;
 use crate::judging::utility_report::Ask;
 use crate::judging::verify::{Checked, verify};
-use crate::manifest::{Manifest, file_name};
+use crate::manifest::Manifest;
 use crate::write_file;
 
 /// The pages of a release.
@@ -72,7 +72,7 @@ impl Findings {
     pub(crate) fn release(&self) -> String {
         let release = &self.case.judging.release;
         let memory = release.memory.as_ref().map(|batches| batches.name().to_owned());
-        memory.or_else(|| release.paths.first().map(|path| file_name(path))).unwrap_or_default()
+        memory.or_else(|| release.paths.first().map(Location::name)).unwrap_or_default()
     }
 }
 

@@ -4,7 +4,6 @@
 mod tables;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use incrowd_audit::linked_origin::unmatched;
 use incrowd_audit::tally;
@@ -14,7 +13,7 @@ use incrowd_core::metric::Tally;
 use incrowd_core::{
     ColumnSpec, Error, Folded, FoldedColumn, Kind, Params, Progress, Result, Value,
 };
-use incrowd_engine::{Engine, ExaminedColumns, RecordValues};
+use incrowd_engine::{Engine, ExaminedColumns, Location, RecordValues};
 use incrowd_recode::anatomy::{CARD, diverse, group};
 
 use super::one_table::judge_table;
@@ -45,16 +44,6 @@ pub(crate) struct Anatomy;
 fn options(job: &CheckedJob) -> Result<&incrowd_recode::anatomy::Anatomy> {
     let options = job.method.algorithm.linked();
     options.ok_or_else(|| Error::bug("an algorithm that does not link tables"))
-}
-
-/// Returns the path of the second table: `people.st.csv` for `people.csv`.
-fn second_path(first: &Path) -> PathBuf {
-    if let Some(table) = incrowd_engine::beside_table(first, "_st") {
-        return table;
-    }
-    let name = crate::manifest::file_name(first);
-    let end = name.find(".csv").or(name.find(".tsv")).or(name.rfind('.')).unwrap_or(name.len());
-    first.with_file_name(format!("{}.st{}", &name[..end], &name[end..]))
 }
 
 impl Publication for Anatomy {
@@ -116,12 +105,12 @@ impl Publication for Anatomy {
         Ok(())
     }
 
-    fn tables(&self, _: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
+    fn tables(&self, _: &CheckedJob, release: &Location) -> Result<Vec<TablePlace>> {
         let place =
             |path, what| TablePlace { path, key: "output.path", what, public: true, columns: &[] };
         Ok(vec![
-            place(release.to_owned(), "the release"),
-            place(second_path(release), "the second table"),
+            place(release.clone(), "the release"),
+            place(release.with_suffix("st"), "the second table"),
         ])
     }
 

@@ -9,15 +9,13 @@ mod originals;
 mod report;
 mod tables;
 
-use std::path::Path;
-
 use incrowd_audit::attack::{Adversary, JoinedRelease};
 use incrowd_audit::tally;
 use incrowd_audit::utility::{self, Comparison};
 use incrowd_core::model::Need;
 use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Error, Kind, Progress, Result, looks_like_a_name};
-use incrowd_engine::{Engine, ExaminedColumns, Format, RecordValues, is_database, same_database};
+use incrowd_engine::{Engine, ExaminedColumns, Format, Location, RecordValues};
 
 use super::{
     Asked, Judged, Publication, ReadFile, ReleaseTables, TableContent, TablePlace, Tables, Views,
@@ -155,34 +153,36 @@ impl Publication for Joined {
         Ok(())
     }
 
-    fn tables(&self, job: &CheckedJob, release: &Path) -> Result<Vec<TablePlace>> {
+    fn tables(&self, job: &CheckedJob, release: &Location) -> Result<Vec<TablePlace>> {
         let rules = rules(&job.job)?;
         let (key, what) = ("output.path", "the release");
         let mut places =
-            vec![TablePlace { path: release.to_owned(), key, what, public: true, columns: &[] }];
+            vec![TablePlace { path: release.clone(), key, what, public: true, columns: &[] }];
         if with_sensitive(job) {
-            let path =
-                rules.sensitive.clone().unwrap_or_else(|| tables::default_sensitive(release));
-            if is_database(release) {
-                if !same_database(&path, release) {
-                    return Err(Error::job(
-                        "the two tables of a release must be in the same database",
-                    )
-                    .help(
+            let path = rules.sensitive.clone().unwrap_or_else(|| release.with_suffix("si"));
+            let refused = match (release, &path) {
+                (Location::Database(own), Location::Database(other))
+                    if own.is_same_database(other) =>
+                {
+                    None
+                }
+                (Location::Database(_), _) => Some(
+                    Error::job("the two tables of a release must be in the same database").help(
                         "leave it out: the second table gets the name of the first \
                          with the suffix `_si`",
-                    )
-                    .at("external.sensitive"));
+                    ),
+                ),
+                (_, path) => {
+                    path.format().map_err(|e| e.at("external.sensitive"))?;
+                    let error =
+                        Error::job("the two tables of a release must be in the same directory")
+                            .help("the manifest contains file names without directories");
+                    let directory = |location: &Location| location.file().map(directory_of);
+                    (directory(path) != directory(release)).then_some(error)
                 }
-            } else {
-                Format::of_path(&path).map_err(|e| e.at("external.sensitive"))?;
-            }
-            if !is_database(release) && directory_of(&path) != directory_of(release) {
-                return Err(Error::job(
-                    "the two tables of a release must be in the same directory",
-                )
-                .help("the manifest contains file names without directories")
-                .at("external.sensitive"));
+            };
+            if let Some(error) = refused {
+                return Err(error.at("external.sensitive"));
             }
             let (key, what) = ("external.sensitive", "the table of sensitive values");
             places.push(TablePlace { path, key, what, public: true, columns: &[] });
@@ -191,7 +191,7 @@ impl Publication for Joined {
             Format::of_path(&path).map_err(|e| e.at("external.audit"))?;
             let (key, what) = ("external.audit", "the audit table");
             places.push(TablePlace {
-                path,
+                path: Location::File(path),
                 key,
                 what,
                 public: false,
@@ -222,8 +222,8 @@ impl Publication for Joined {
             job.check_persons(repeats > 0)?;
         }
         let all = rules.method == JoinMethod::Direct;
-        let output = job.job.output.as_ref().map(|output| output.path.clone()).unwrap_or_default();
-        let directory = Some(directory_of(&output)).filter(|directory| directory.is_dir());
+        let output = job.job.output.as_ref().and_then(|output| output.path.file());
+        let directory = output.map(directory_of).filter(|directory| directory.is_dir());
         let directory = directory.unwrap_or_else(std::env::temp_dir);
         let how = (rules.audit.is_some(), all);
         let joined =

@@ -1,8 +1,6 @@
 //! Construction of the two published tables: boxes with the label of their sensitive group, and
 //! sensitive values by label.
 
-use std::path::{Path, PathBuf};
-
 use incrowd_core::{
     ColumnSpec, Dataset, Error, Folded, FoldedColumn, GroupId, Kind, Labels, Partition, Plan,
     Result, RowId, Span,
@@ -14,17 +12,6 @@ use super::super::TableContent;
 use super::SENSITIVE_GROUP;
 use crate::making::checked::CheckedJob;
 use crate::making::make::MadeTable;
-
-/// Returns the default path of the table of sensitive values: `people.release.si.csv` for
-/// `people.release.csv`.
-pub(crate) fn default_sensitive(release: &Path) -> PathBuf {
-    if let Some(table) = incrowd_engine::beside_table(release, "_si") {
-        return table;
-    }
-    let name = release.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let end = name.find(".csv").or(name.find(".tsv")).or(name.rfind('.')).unwrap_or(name.len());
-    release.with_file_name(format!("{}.si{}", &name[..end], &name[end..]))
-}
 
 /// The description of the column that links the two tables.
 const LINKS: &str = "number of a group, which links the two tables";
