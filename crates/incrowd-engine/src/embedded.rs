@@ -182,10 +182,13 @@ impl Embedded {
             let own = self.source.columns().iter().position(|own| own == name).filter(|_| as_it_is);
             let sql = own.and_then(|at| self.source.column(at).sql);
             let data_type = published_type(&self.source, name, *content, plan)?;
-            let stated =
-                output.says.iter().find(|(column, _)| column == name).map(|(_, says)| *says);
-            let says = stated.unwrap_or_else(|| content.says(plan));
-            Ok(TableColumn { name: name.clone(), data_type, sql, says })
+            let stated = output
+                .descriptions
+                .iter()
+                .find(|(column, _)| column == name)
+                .map(|(_, description)| *description);
+            let description = stated.unwrap_or_else(|| content.description(plan));
+            Ok(TableColumn { name: name.clone(), data_type, sql, description })
         });
         let described = described.collect::<Result<Vec<_>>>()?;
         let staging = self.store.stage(table, &described)?;

@@ -138,7 +138,7 @@ pub enum Content {
 
 impl Content {
     /// A description of the column's content for end users.
-    fn says(self, plan: &Plan<'_>) -> &'static str {
+    fn description(self, plan: &Plan<'_>) -> &'static str {
         match self {
             Content::Quasi(q) => match plan.dataset().quasi()[q].domain {
                 Domain::Numbers(_) => "quasi-identifier, generalized: ranges",
@@ -172,7 +172,7 @@ pub struct Output {
     pub shape: Shape,
     /// Descriptions of columns for end users, where the description does not follow from the
     /// column's [`Content`].
-    pub says: Vec<(String, &'static str)>,
+    pub descriptions: Vec<(String, &'static str)>,
 }
 
 /// The amount of data that a database sent for a table.

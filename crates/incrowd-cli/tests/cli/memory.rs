@@ -5,7 +5,9 @@ use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use arrow_array::{Int8Array, Int64Array, ListArray, RecordBatch, StringArray};
+use arrow_array::{
+    FixedSizeBinaryArray, Int8Array, Int64Array, ListArray, RecordBatch, StringArray,
+};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -293,6 +295,26 @@ fn a_footer_that_contradicts_the_pages_of_parquet_does_not_fill_the_memory() {
     with_footer(&test, ("lists.parquet", "values.parquet"), |column| column.set_num_values(10));
     let refused = watched(&test, "profile values.parquet").exits(2);
     refused.reports(&["do not have as many values as it states"]);
+}
+
+/// A missing value of a fixed length takes no bytes in a page, but all of its length in a batch.
+#[test]
+fn missing_values_of_a_fixed_length_do_not_fill_the_memory() {
+    let test = TestDir::with_people();
+    let length = 1 << 20;
+    let cells = FixedSizeBinaryArray::try_from_sparse_iter_with_size(
+        std::iter::repeat_n(None::<&[u8]>, 50),
+        length,
+    );
+    let field = Field::new("c0", DataType::FixedSizeBinary(length), true);
+    let batch =
+        RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![Arc::new(cells.unwrap())])
+            .unwrap();
+    let file = std::fs::File::create(test.path().join("fixed.parquet")).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    (0..40).for_each(|_| writer.write(&batch).unwrap());
+    writer.close().unwrap();
+    watched(&test, "profile fixed.parquet").exits(2);
 }
 
 #[test]

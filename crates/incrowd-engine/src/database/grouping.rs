@@ -8,7 +8,7 @@
 use incrowd_core::Result;
 
 use super::relation::Relation;
-use super::session::told;
+use super::session::database_error;
 
 /// Approximate number of records in the sample.
 const SAMPLE: f64 = 30_000.0;
@@ -31,7 +31,7 @@ impl Relation {
         let fails = "the size of the table cannot be determined";
         let mut client = self.session.client();
         let plan = client.query(&format!("EXPLAIN SELECT * FROM {}", self.from), &[]);
-        let plan = plan.map_err(|e| told(fails, &e))?;
+        let plan = plan.map_err(|e| database_error(fails, &e))?;
         let first: String = plan.first().map(|row| row.get(0)).unwrap_or_default();
         let records = rows_of(&first);
         if records < SMALL {
@@ -56,7 +56,7 @@ impl Relation {
             keys.collect::<Vec<_>>().join(", "),
             names.join(", ")
         );
-        let seen = client.query_one(&sql, &[]).map_err(|e| told(fails, &e))?;
+        let seen = client.query_one(&sql, &[]).map_err(|e| database_error(fails, &e))?;
         let distinct = expected(records, seen.get(0), seen.get(1), seen.get(2));
         Ok(distinct.is_some_and(|distinct| distinct * FEWER <= records))
     }
@@ -82,7 +82,7 @@ impl Relation {
             self.cells[column], self.from
         );
         let row = self.session.client().query_one(&sql, &[&missing]);
-        let row = row.map_err(|e| told("the table cannot be read", &e))?;
+        let row = row.map_err(|e| database_error("the table cannot be read", &e))?;
         Ok((row.get::<_, i64>(0) as u64, row.get::<_, i64>(1) as u64))
     }
 }

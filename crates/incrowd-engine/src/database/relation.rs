@@ -10,7 +10,7 @@ use incrowd_core::{Error, Result};
 use tokio_postgres::types::{Kind, Type};
 
 use super::address::{Address, names, quoted};
-use super::session::{Session, told, told_in};
+use super::session::{Session, database_error, statement_error};
 use super::streams::FromServer;
 use super::{Blocks, Sending};
 use crate::source::Column;
@@ -188,7 +188,8 @@ pub(crate) fn open(address: &Address) -> Result<(Arc<Relation>, Vec<Column>)> {
     let session = Session::begin(address, "ISOLATION LEVEL REPEATABLE READ READ ONLY")?;
     let fails = "the table cannot be read";
     let select = format!("SELECT * FROM {from}");
-    let statement = session.client().prepare(&select).map_err(|e| told_in(fails, &select, &e))?;
+    let statement =
+        session.client().prepare(&select).map_err(|e| statement_error(fails, &select, &e))?;
     let (mut columns, mut cells, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for column in statement.columns() {
         let (name, of) = (column.name(), column.type_());
@@ -231,14 +232,14 @@ pub(crate) fn open(address: &Address) -> Result<(Arc<Relation>, Vec<Column>)> {
         let part = |at: usize| row.get::<_, String>(at);
         format!("{}/{}/{}", part(1), part(2), part(0))
     };
-    let identities = locked.map_err(|e| told(fails, &e))?.iter().map(identity).collect();
+    let identities = locked.map_err(|e| database_error(fails, &e))?.iter().map(identity).collect();
     let (bytes, is_plain, is_copied) = match named {
         true => {
             // Servers before version 12 have no generated columns.
             let sql = "SELECT pg_relation_size(c.oid), c.relkind IN ('r', 'm'), c.relkind = 'r' AND NOT c.relhassubclass \
                        AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND to_json(a)->>'attgenerated' <> '') \
                        FROM pg_class c WHERE c.oid = $1::text::regclass";
-            let sized = client.query_one(sql, &[&from]).map_err(|e| told(fails, &e))?;
+            let sized = client.query_one(sql, &[&from]).map_err(|e| database_error(fails, &e))?;
             (sized.get::<_, Option<i64>>(0).unwrap_or(0).max(0) as u64, sized.get(1), sized.get(2))
         }
         false => (0, false, false),

@@ -37,7 +37,7 @@ impl Session {
                 Unreachable::Server(e) => e,
                 Unreachable::System(e) => return Error::resources(format!("no connection can be made: {e}")),
             };
-            let error = told("the database cannot be reached", &e);
+            let error = database_error("the database cannot be reached", &e);
             let unknown = e.code().is_some_and(|code| code.code().starts_with("28"));
             match unknown || e.to_string().contains("password missing") || error.message().contains("password missing") {
                 true => error.help(
@@ -59,25 +59,25 @@ impl Session {
 
     /// Runs statements without a result.
     pub(super) fn run(&self, sql: &str, fails: &str) -> Result<()> {
-        self.client().batch_execute(sql).map_err(|e| told_in(fails, sql, &e))
+        self.client().batch_execute(sql).map_err(|e| statement_error(fails, sql, &e))
     }
 }
 
 /// Converts a server error. Of the server's message, only the code is used. A database function may
 /// raise any code with any text, so the text may contain cells.
-pub(super) fn told(what: &str, error: &tokio_postgres::Error) -> Error {
-    told_in(what, "", error)
+pub(super) fn database_error(what: &str, error: &tokio_postgres::Error) -> Error {
+    statement_error(what, "", error)
 }
 
 /// Converts an error of a statement of this program. The message contains the name at the position
 /// of the error.
-pub(super) fn told_in(what: &str, sql: &str, error: &tokio_postgres::Error) -> Error {
+pub(super) fn statement_error(what: &str, sql: &str, error: &tokio_postgres::Error) -> Error {
     let Some(own) = error.as_db_error() else {
         let cause = std::error::Error::source(error).map(|e| format!(": {e}")).unwrap_or_default();
         return Error::resources(format!("{what}: {error}{cause}"));
     };
     let code = own.code().code();
-    let says = match meaning(code) {
+    let message = match meaning(code) {
         Some(meaning) => {
             let word = match own.position() {
                 Some(ErrorPosition::Original(at)) => word_at(sql, *at as usize),
@@ -93,11 +93,11 @@ pub(super) fn told_in(what: &str, sql: &str, error: &tokio_postgres::Error) -> E
         }
     };
     match code.get(..2) {
-        Some("53" | "55" | "57" | "58" | "40" | "08" | "54") => Error::resources(says),
-        Some("2B") => Error::resources(says).help(
+        Some("53" | "55" | "57" | "58" | "40" | "08" | "54") => Error::resources(message),
+        Some("2B") => Error::resources(message).help(
             "views and the like need the old table: drop them, or publish under another name",
         ),
-        _ => Error::input(says),
+        _ => Error::input(message),
     }
 }
 

@@ -13,7 +13,7 @@ use super::MANIFESTS;
 use super::address::{Address, names, quoted};
 use super::client::Client;
 use super::relation::Relation;
-use super::session::{Session, told};
+use super::session::{Session, database_error};
 use super::streams::{Taken, ToServer, wait};
 use crate::location::Location;
 use crate::pending::{Pending, write_failed};
@@ -49,7 +49,7 @@ enum Slot {
 
 /// All targets of a release.
 #[derive(Debug)]
-struct Place {
+struct ReleaseTargets {
     session: Session,
     slots: Vec<Slot>,
     taken: Mutex<Option<Taken>>,
@@ -60,7 +60,7 @@ struct Place {
 /// A store in a database.
 #[derive(Debug)]
 pub struct PostgresStore {
-    place: Option<Place>,
+    place: Option<ReleaseTargets>,
     spill: PathBuf,
 }
 
@@ -71,7 +71,7 @@ impl PostgresStore {
         Ok(Box::new(PostgresStore { place: None, spill: std::env::temp_dir() }))
     }
 
-    fn place(&self) -> Result<&Place> {
+    fn place(&self) -> Result<&ReleaseTargets> {
         self.place.as_ref().ok_or_else(unclaimed)
     }
 }
@@ -99,7 +99,7 @@ impl Table {
             None => {
                 let row =
                     session.client().query_one("SELECT coalesce(current_schema(), 'public')", &[]);
-                row.map_err(|e| told("the schema cannot be determined", &e))?.get(0)
+                row.map_err(|e| database_error("the schema cannot be determined", &e))?.get(0)
             }
         };
         let partial = format!("incrowd_partial_{:016x}", rand::random::<u64>());
@@ -121,7 +121,7 @@ impl Table {
                  pg_try_advisory_xact_lock(hashtextextended($2, 22)) FROM pg_namespace WHERE nspname = $1",
                 &[&self.schema, &format!("incrowd {}.{}", quoted(&self.schema), quoted(&self.table))],
             )
-            .map_err(|e| told(fails, &e))?;
+            .map_err(|e| database_error(fails, &e))?;
         let Some(row) = schema else {
             return Err(Error::job(format!("the database has no schema `{}`", self.schema))
                 .help("make it first: CREATE SCHEMA")
@@ -147,7 +147,7 @@ impl Table {
                  pg_database d WHERE n.nspname = $1 AND c.relname = $2 AND d.datname = current_database()",
                 &[&self.schema, &self.table],
             )
-            .map_err(|e| told(fails, &e))?;
+            .map_err(|e| database_error(fails, &e))?;
         let Some(old) = old else { return Ok(()) };
         let name = &self.name;
         if !old.get::<_, bool>(0) {
@@ -215,7 +215,7 @@ impl Table {
     }
 }
 
-impl Place {
+impl ReleaseTargets {
     /// Waits until all written data are in the tables.
     fn settle(&self) -> Result<()> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -239,10 +239,16 @@ impl Place {
     fn put(&self, manifest: &str) -> Result<()> {
         let mut client = self.session.client();
         let fails = "the release cannot take its place";
-        client.batch_execute("SET LOCAL lock_timeout = '2min'").map_err(|e| told(fails, &e))?;
+        client
+            .batch_execute("SET LOCAL lock_timeout = '2min'")
+            .map_err(|e| database_error(fails, &e))?;
         for table in self.tables() {
-            let fails =
-                |e| told(&format!("the release cannot replace the table `{}`", table.name), &e);
+            let fails = |e| {
+                database_error(
+                    &format!("the release cannot replace the table `{}`", table.name),
+                    &e,
+                )
+            };
             table.put(&mut client).map_err(fails)?;
         }
         let Some(first) = self.tables().next() else { return Ok(()) };
@@ -260,7 +266,8 @@ impl Place {
                 &[&first.table, &manifest],
             )
         });
-        kept.map(drop).map_err(|e| told("the manifest cannot be kept in the database", &e))
+        kept.map(drop)
+            .map_err(|e| database_error("the manifest cannot be kept in the database", &e))
     }
 }
 
@@ -312,7 +319,7 @@ impl Store for PostgresStore {
                 }
             });
         }
-        self.place = Some(Place { session, slots, taken: Mutex::new(None), manifest });
+        self.place = Some(ReleaseTargets { session, slots, taken: Mutex::new(None), manifest });
         Ok(())
     }
 
@@ -373,7 +380,11 @@ impl Store for PostgresStore {
             table.columns.iter().map(|(name, sql)| format!("{} {sql}", quoted(name))).collect();
         let partial = table.quoted(&table.partial);
         let comment = |column: &TableColumn| {
-            format!("; COMMENT ON COLUMN {partial}.{} IS '{}'", quoted(&column.name), column.says)
+            format!(
+                "; COMMENT ON COLUMN {partial}.{} IS '{}'",
+                quoted(&column.name),
+                column.description
+            )
         };
         let comments: String = columns.iter().map(comment).collect();
         session.run(
@@ -432,7 +443,7 @@ impl Store for PostgresStore {
         place.put(text)?;
         let committed = place.session.client().batch_execute("COMMIT");
         committed.map_err(|e| {
-            told("the server did not confirm the release", &e)
+            database_error("the server did not confirm the release", &e)
                 .help("if the connection broke, check whether the release is in the database")
         })?;
         let private = place.slots.into_iter().filter_map(|slot| match slot {
@@ -477,7 +488,7 @@ fn manifest_row(session: &Session, manifests: &str, release: &str) -> Result<Opt
     let fails = "the manifest cannot be read";
     let mut client = session.client();
     let known = client.query_one("SELECT to_regclass($1) IS NOT NULL", &[&manifests]);
-    if !known.map_err(|e| told(fails, &e))?.get::<_, bool>(0) {
+    if !known.map_err(|e| database_error(fails, &e))?.get::<_, bool>(0) {
         return Ok(None);
     }
     let row = client
@@ -485,6 +496,6 @@ fn manifest_row(session: &Session, manifests: &str, release: &str) -> Result<Opt
             &format!("SELECT manifest::text FROM {manifests} WHERE release = $1"),
             &[&release],
         )
-        .map_err(|e| told(fails, &e))?;
+        .map_err(|e| database_error(fails, &e))?;
     Ok(row.map(|row| row.get::<_, String>(0).into_bytes()))
 }

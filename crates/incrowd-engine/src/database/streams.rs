@@ -12,7 +12,7 @@ use futures_util::{SinkExt, StreamExt};
 use incrowd_core::{Error, Result};
 use tokio::sync::mpsc;
 
-use super::session::{Session, told};
+use super::session::{Session, database_error};
 
 /// Approximate size in bytes of the blocks passed between threads.
 const BLOCK: usize = 1 << 20;
@@ -45,8 +45,8 @@ impl FromServer {
         let session = session.clone();
         let thread = std::thread::spawn(move || {
             if let Err(error) = copy_out(&session, before, &sql, &send) {
-                let says = told("the server stopped", &error);
-                let _ = send.send(Err(io::Error::other(says.message().to_owned())));
+                let stopped = database_error("the server stopped", &error);
+                let _ = send.send(Err(io::Error::other(stopped.message().to_owned())));
             }
         });
         FromServer { blocks, thread: Some(thread) }
@@ -116,10 +116,10 @@ impl ToServer {
         let (session, reason) = (session.clone(), why.clone());
         let taken = std::thread::spawn(move || {
             copy_in(&session, &sql, received).map_err(|error| {
-                let says = told("the server does not take the release", &error);
+                let stopped = database_error("the server does not take the release", &error);
                 *reason.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Some(says.message().to_owned());
-                says
+                    Some(stopped.message().to_owned());
+                stopped
             })
         });
         (ToServer { blocks: Some(blocks), block: Vec::new(), why }, taken)

@@ -90,7 +90,7 @@ impl Worker for PeopleWorker<'_> {
                 if code == MISSING && slot < quasi {
                     return Err(Trouble {
                         record,
-                        says: format!(
+                        message: format!(
                             " has no value of `{}`, and no box holds a missing value",
                             self.identity.quasi[slot]
                         ),

@@ -457,8 +457,8 @@ fn recover_from(path: &Path, secret: Option<&Secret>, only_first: bool) -> Resul
     };
     let path = std::path::absolute(path)?;
     if !content.is_first && only_first {
-        let says = format!("`{}` is not the first journal of a publication", path.display());
-        return Err(Error::new(ErrorKind::InvalidData, says));
+        let message = format!("`{}` is not the first journal of a publication", path.display());
+        return Err(Error::new(ErrorKind::InvalidData, message));
     }
     if !content.is_first {
         return recover_first(&path, file, &content, secret);
@@ -481,8 +481,9 @@ fn recover_from(path: &Path, secret: Option<&Secret>, only_first: bool) -> Resul
             // Another file of that name stays where it is.
             _ if state == State::Done => {}
             _ => {
-                let says = format!("its journal `{}` is missing or not authentic", other.display());
-                return Err(Error::new(ErrorKind::NotFound, says));
+                let message =
+                    format!("its journal `{}` is missing or not authentic", other.display());
+                return Err(Error::new(ErrorKind::NotFound, message));
             }
         }
     }
@@ -502,11 +503,11 @@ fn recover_from(path: &Path, secret: Option<&Secret>, only_first: bool) -> Resul
 fn recover_first(path: &Path, file: File, content: &Content, secret: &Secret) -> Result<Recovered> {
     let Some(first) = content.others.first() else { return Ok(Recovered::Unauthenticated) };
     if !directory(first).is_dir() {
-        let says = format!(
+        let message = format!(
             "the directory of its first journal is not there: `{}`",
             directory(first).display()
         );
-        return Err(Error::new(ErrorKind::NotFound, says));
+        return Err(Error::new(ErrorKind::NotFound, message));
     }
     let mut outcome = Recovered::Undone;
     if exists(first) {

@@ -177,12 +177,12 @@ pub(super) fn clear_for(target: &Path) {
 
 /// A directory in which files of a table may have been published, with their names there.
 #[derive(Debug)]
-struct Place {
+struct TableDirectory {
     directory: PathBuf,
     names: HashSet<OsString>,
 }
 
-impl Place {
+impl TableDirectory {
     /// The paths of the table's files in this directory.
     fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.names.iter().map(|name| self.directory.join(name))
@@ -195,19 +195,19 @@ impl Place {
 
 /// The directories of a table, each once. A directory may have several spellings.
 #[derive(Debug, Default)]
-struct Places {
-    all: Vec<Place>,
+struct TableDirectories {
+    all: Vec<TableDirectory>,
     /// The index in `all` of every spelling of a directory.
     known: HashMap<PathBuf, usize>,
     /// Whether the table is a pattern or a directory.
     is_collection: bool,
 }
 
-impl Places {
+impl TableDirectories {
     /// The directories a table may have been published in. A pattern or a directory stands for its
     /// files. A publication through a symbolic link takes place where the link leads.
-    fn of(table: &Path) -> Places {
-        let mut places = Places::default();
+    fn of(table: &Path) -> TableDirectories {
+        let mut places = TableDirectories::default();
         places.add(directory(table), table.file_name());
         if table.is_dir() {
             places.add(table, None);
@@ -234,8 +234,10 @@ impl Places {
                 let next = self.all.len();
                 let at = *self.known.entry(real).or_insert(next);
                 if at == next {
-                    self.all
-                        .push(Place { directory: directory.to_owned(), names: HashSet::default() });
+                    self.all.push(TableDirectory {
+                        directory: directory.to_owned(),
+                        names: HashSet::default(),
+                    });
                 }
                 self.known.insert(directory.to_owned(), at);
                 at
@@ -249,7 +251,7 @@ impl Places {
 /// or a directory. Nothing is changed.
 pub fn unauthenticated_journals(table: &Path) -> Vec<PathBuf> {
     let secret = Secret::existing().ok().flatten();
-    let journals = Places::of(table).all.into_iter().flat_map(|place| place.journals());
+    let journals = TableDirectories::of(table).all.into_iter().flat_map(|place| place.journals());
     journals
         .filter(|path| {
             let inspected = journal::inspect(path, |_| false, secret.as_ref());
@@ -263,7 +265,7 @@ pub fn unauthenticated_journals(table: &Path) -> Vec<PathBuf> {
 /// publishing. Nothing is changed.
 pub fn refuse_interrupted(table: &Path) -> Result<()> {
     let shown = table.display();
-    let Places { all, is_collection, .. } = Places::of(table);
+    let TableDirectories { all, is_collection, .. } = TableDirectories::of(table);
     let pattern = table.file_name().filter(|_| is_collection && !table.is_dir());
     let pattern = pattern.and_then(|name| glob::Pattern::new(&name.to_string_lossy()).ok());
     let own = table.is_dir().then(|| table.canonicalize().ok()).flatten();

@@ -60,7 +60,7 @@ pub fn abandon_all() {
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
     let file = path.display();
-    let says = match error.kind() {
+    let message = match error.kind() {
         ErrorKind::NotFound if directory(path).is_dir() => {
             "no file can be made in its directory".to_owned()
         }
@@ -74,7 +74,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Error {
         }
         _ => error.to_string(),
     };
-    Error::resources(format!("cannot write `{file}`: {says}"))
+    Error::resources(format!("cannot write `{file}`: {message}"))
 }
 
 /// Whether `path` still names `file`.

@@ -80,8 +80,8 @@ impl Worker for Reader<'_> {
         }
         let number = |row: usize, slot: usize| {
             let text = records.get(row, slot).and_then(|text| std::str::from_utf8(text).ok());
-            let says = || " has no count".to_owned();
-            let odd = || Trouble { record: row, says: says(), help: None, error: None };
+            let message = || " has no count".to_owned();
+            let odd = || Trouble { record: row, message: message(), help: None, error: None };
             text.and_then(|text| text.parse::<i64>().ok()).ok_or_else(odd)
         };
         let count = |row| number(row, width).map(|n| n as u64);

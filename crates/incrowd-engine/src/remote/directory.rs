@@ -41,19 +41,19 @@ fn exchange(_: &Path, _: &Path) -> std::io::Result<bool> {
 /// staged path, and the caller removes it. If the file system cannot exchange directories
 /// atomically, the target is absent for a moment. It never has a part of either directory.
 pub fn put_directory(staged: &Path, target: &Path) -> Result<()> {
-    let told = |e: std::io::Error| failed(target, &e);
-    sync(staged).map_err(told)?;
+    let failure = |e: std::io::Error| failed(target, &e);
+    sync(staged).map_err(failure)?;
     match std::fs::symlink_metadata(target) {
         Err(e) if e.kind() == ErrorKind::NotFound => {
-            std::fs::rename(staged, target).map_err(told)?
+            std::fs::rename(staged, target).map_err(failure)?
         }
-        Err(e) => return Err(told(e)),
-        Ok(_) if exchange(staged, target).map_err(told)? => {}
+        Err(e) => return Err(failure(e)),
+        Ok(_) if exchange(staged, target).map_err(failure)? => {}
         Ok(_) => {
             let mut aside = staged.as_os_str().to_owned();
             aside.push("-old");
             let aside = PathBuf::from(aside);
-            std::fs::rename(target, &aside).map_err(told)?;
+            std::fs::rename(target, &aside).map_err(failure)?;
             if let Err(e) = std::fs::rename(staged, target) {
                 // Restores the old directory. If that fails too, the message names both paths.
                 std::fs::rename(&aside, target).map_err(|_| {
@@ -63,13 +63,13 @@ pub fn put_directory(staged: &Path, target: &Path) -> Result<()> {
                     ));
                     error.help(format!("the release that was there is `{}`", aside.display()))
                 })?;
-                return Err(told(e));
+                return Err(failure(e));
             }
-            std::fs::rename(&aside, staged).map_err(told)?;
+            std::fs::rename(&aside, staged).map_err(failure)?;
         }
     }
     let parent = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(parent).and_then(|parent| parent.sync_all()).map_err(told)
+    File::open(parent).and_then(|parent| parent.sync_all()).map_err(failure)
 }
 
 #[cfg(test)]

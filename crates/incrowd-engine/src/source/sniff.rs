@@ -138,10 +138,10 @@ fn names_numbers(name: &str, sample: &[csv::ByteRecord], column: usize) -> bool 
     let measured = |text: &str| parse_number(text).is_some() || parse_date(text).is_some();
     let cells = || sample.iter().filter_map(|record| record.get(column));
     let missing = |cell: &[u8]| matches!(cell.trim_ascii(), b"" | b"?" | b"NA");
-    let told = || cells().filter(|cell| !missing(cell));
+    let stated = || cells().filter(|cell| !missing(cell));
     !measured(name)
-        && told().next().is_some()
-        && told().all(|cell| std::str::from_utf8(cell).is_ok_and(measured))
+        && stated().next().is_some()
+        && stated().all(|cell| std::str::from_utf8(cell).is_ok_and(measured))
 }
 
 /// The candidate for which most of the first lines have as many fields as the header. Ties are

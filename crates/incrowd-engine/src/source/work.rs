@@ -67,7 +67,7 @@ pub(crate) struct Trouble {
     /// Index of the record in the batch.
     pub(crate) record: usize,
     /// Message. It follows the position of the record.
-    pub(crate) says: String,
+    pub(crate) message: String,
     /// Advice on how to correct the record.
     pub(crate) help: Option<String>,
     /// An error that does not concern the record, such as a full disk. It replaces the message.
@@ -77,7 +77,7 @@ pub(crate) struct Trouble {
 impl Trouble {
     /// Reports an error that concerns no record.
     pub(crate) fn of_error(error: Error) -> Trouble {
-        Trouble { record: 0, says: String::new(), help: None, error: Some(Box::new(error)) }
+        Trouble { record: 0, message: String::new(), help: None, error: Some(Box::new(error)) }
     }
 }
 
@@ -575,7 +575,7 @@ impl Stop {
             Stop::Trouble(at, trouble) => {
                 let at = Place { unit, before: at.before };
                 let error =
-                    Error::input(format!("{}{}", place(counts, parts, at, trouble.record), trouble.says));
+                    Error::input(format!("{}{}", place(counts, parts, at, trouble.record), trouble.message));
                 match trouble.help {
                     Some(help) => error.help(help),
                     None => error,

@@ -80,7 +80,7 @@ pub struct TableColumn {
     /// Type in the source database, if the column is published unchanged.
     pub sql: Option<&'static str>,
     /// Description of the contents for all readers.
-    pub says: &'static str,
+    pub description: &'static str,
 }
 
 /// Format of text cells.

@@ -287,7 +287,7 @@ impl<'a> TableReader<'a> {
             let count = text.and_then(|text| text.parse().ok()).filter(|count| *count > 0);
             count.ok_or_else(|| Trouble {
                 record,
-                says: " has no count".to_owned(),
+                message: " has no count".to_owned(),
                 help: None,
                 error: None,
             })
@@ -341,7 +341,7 @@ impl<'a> TableReader<'a> {
                 let name = &self.slots.names[column];
                 return Err(Trouble {
                     record,
-                    says: format!(" has no weight of at least 1 in column `{name}`"),
+                    message: format!(" has no weight of at least 1 in column `{name}`"),
                     help: Some("remove such records: a sampling weight is at least 1".to_owned()),
                     error: None,
                 });

@@ -53,8 +53,8 @@ impl Move {
         if self.has_old() || !exists(&self.old) {
             return Ok(());
         }
-        let says = format!("`{}` is not the file that was replaced", self.old.display());
-        Err(Error::new(ErrorKind::InvalidData, says))
+        let message = format!("`{}` is not the file that was replaced", self.old.display());
+        Err(Error::new(ErrorKind::InvalidData, message))
     }
 
     /// Returns an error if the target is neither the new nor the replaced file. Such a file is
@@ -65,9 +65,9 @@ impl Move {
         if is_known || !exists(&self.target) {
             return Ok(());
         }
-        let says =
+        let message =
             format!("`{}` was changed while the release was published", self.target.display());
-        Err(Error::new(ErrorKind::InvalidData, says))
+        Err(Error::new(ErrorKind::InvalidData, message))
     }
 }
 

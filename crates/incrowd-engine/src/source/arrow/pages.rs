@@ -199,7 +199,16 @@ pub(super) fn check_pages(
     let (mut at, end) = range(chunk).filter(|(_, end)| *end <= length).ok_or_else(outside)?;
     let most = PAGE.max(length.saturating_mul(PACKED));
     let texts = matches!(chunk.column_type(), Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY);
-    let mut checked = Checked { unpacked: 0, room: 0, long: false, delta: false, values: 0 };
+    // The library fills up missing values to the stated length, which take no bytes in a page.
+    let room = if chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY {
+        u64::try_from(chunk.column_descr().type_length()).unwrap_or(u64::MAX)
+    } else {
+        0
+    };
+    if room > most {
+        return Err(Damage::new("it states values that are longer than any value should be"));
+    }
+    let mut checked = Checked { unpacked: 0, room, long: false, delta: false, values: 0 };
     let (mut dictionary, mut data) = (0u64, 0);
     while at < end {
         let page = page_at(&mut from, at, end)?;
@@ -244,10 +253,7 @@ fn longest(file: &Arc<File>, chunk: &ColumnChunkMetaData, delta: bool) -> Result
     let descriptor = chunk.column_descr();
     let levels = [descriptor.max_rep_level(), descriptor.max_def_level()];
     let is_fixed = chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY;
-    let mut longest = match is_fixed {
-        true => u64::try_from(descriptor.type_length()).unwrap_or(0),
-        false => 0,
-    };
+    let mut longest = 0;
     let values = usize::try_from(chunk.num_values()).unwrap_or(usize::MAX);
     let mut pages = contained(|| SerializedPageReader::new(file.clone(), chunk, values, None))??;
     while let Some(page) = contained(|| pages.get_next_page())?? {

@@ -103,7 +103,7 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Table, Damage> {
         2 => Box::new(BufReader::new(CompressedBlocks::new(at, bytes)?)),
         _ => Box::new(at.take(at.left())?),
     };
-    let places = Places { data, big, codes: (compression > 0).then_some(([0; 8], 8)), bias };
+    let places = Segments { data, big, codes: (compression > 0).then_some(([0; 8], 8)), bias };
     records(places, begins.len(), variables, &sets, budget)
 }
 
@@ -215,14 +215,14 @@ fn long_names(list: &str, variables: &mut [Variable]) {
 }
 
 /// A segment of a record.
-enum Place {
+enum Segment {
     Bytes([u8; 8]),
     Number(f64),
     Missing,
 }
 
 /// Reader for the segments of the records.
-struct Places<'a> {
+struct Segments<'a> {
     data: Box<dyn BufRead + 'a>,
     big: bool,
     /// Eight compression codes and the number of codes used, if the data are compressed.
@@ -230,7 +230,7 @@ struct Places<'a> {
     bias: f64,
 }
 
-impl Places<'_> {
+impl Segments<'_> {
     /// Reads the next eight bytes. Returns `None` if there are fewer.
     fn eight(&mut self) -> Result<Option<[u8; 8]>, Damage> {
         let mut bytes = [0; 8];
@@ -245,10 +245,10 @@ impl Places<'_> {
     }
 
     /// Reads the next segment. Returns `None` at the end.
-    fn next(&mut self) -> Result<Option<Place>, Damage> {
+    fn next(&mut self) -> Result<Option<Segment>, Damage> {
         loop {
             let Some((codes, used)) = self.codes else {
-                return Ok(self.eight()?.map(Place::Bytes));
+                return Ok(self.eight()?.map(Segment::Bytes));
             };
             let Some(&code) = codes.get(used) else {
                 let Some(codes) = self.eight()? else { return Ok(None) };
@@ -259,17 +259,17 @@ impl Places<'_> {
             return Ok(Some(match code {
                 0 => continue,
                 252 => return Ok(None),
-                253 => Place::Bytes(self.eight()?.ok_or("it ends too early")?),
-                254 => Place::Bytes(*b"        "),
-                255 => Place::Missing,
-                code => Place::Number(f64::from(code) - self.bias),
+                253 => Segment::Bytes(self.eight()?.ok_or("it ends too early")?),
+                254 => Segment::Bytes(*b"        "),
+                255 => Segment::Missing,
+                code => Segment::Number(f64::from(code) - self.bias),
             }));
         }
     }
 }
 
 fn records(
-    mut source: Places<'_>,
+    mut source: Segments<'_>,
     places: usize,
     variables: Vec<Variable>,
     sets: &[Labels<'_>],
@@ -295,12 +295,12 @@ fn records(
                 };
                 read += 1;
                 match place {
-                    Place::Bytes(own) => {
+                    Segment::Bytes(own) => {
                         number = Some(Bytes::new(&own, source.big).f64()?);
                         bytes.extend_from_slice(&own);
                     }
-                    Place::Number(x) => number = Some(x),
-                    Place::Missing => number = None,
+                    Segment::Number(x) => number = Some(x),
+                    Segment::Missing => number = None,
                 }
             }
             match cells {

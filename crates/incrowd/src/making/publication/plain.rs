@@ -31,12 +31,12 @@ pub(super) fn plain_table(
     let names: Vec<String> = folded.columns.iter().map(|column| column.name.clone()).collect();
     let columns = names.iter().cloned().enumerate().map(|(i, name)| (name, Content::Sensitive(i)));
     // The columns of the input may have any role.
-    let says = names.iter().map(|name| (name.clone(), description(name))).collect();
+    let descriptions = names.iter().map(|name| (name.clone(), description(name))).collect();
     let output = Output {
         columns: columns.collect(),
         order,
         missing: missing.to_owned(),
-        says,
+        descriptions,
         ..Output::default()
     };
     // A constant quasi-identifier, because a plan has at least one. It is not published.

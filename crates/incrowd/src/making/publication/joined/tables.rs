@@ -91,8 +91,8 @@ pub(crate) fn boxes(
         columns.push((SENSITIVE_GROUP.to_owned(), Content::Sensitive(0)));
     }
     // Always sorted, so that the order does not reveal from which table a person came.
-    let says = vec![(SENSITIVE_GROUP.to_owned(), LINKS)];
-    let output = Output { columns, order: Order::Sorted, says, ..Output::default() };
+    let descriptions = vec![(SENSITIVE_GROUP.to_owned(), LINKS)];
+    let output = Output { columns, order: Order::Sorted, descriptions, ..Output::default() };
     Ok(MadeTable { content: TableContent::Boxes, data, partition, output })
 }
 
@@ -159,7 +159,8 @@ pub(crate) fn values(
     let mut columns = vec![(SENSITIVE_GROUP.to_owned(), Content::Quasi(0))];
     columns.extend(job.sensitive_columns());
     let missing = job.missing_label().to_owned();
-    let says = vec![(SENSITIVE_GROUP.to_owned(), LINKS)];
-    let output = Output { columns, order: Order::Sorted, missing, says, ..Output::default() };
+    let descriptions = vec![(SENSITIVE_GROUP.to_owned(), LINKS)];
+    let output =
+        Output { columns, order: Order::Sorted, missing, descriptions, ..Output::default() };
     Ok(MadeTable { content: TableContent::SensitiveValues, data, partition: groups, output })
 }
