@@ -83,9 +83,6 @@ pub(crate) trait ReleaseTables {
         beside: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack>;
-
-    /// Returns all columns of a table.
-    fn columns(&self, content: TableContent) -> Result<Vec<String>>;
 }
 
 /// Staged tables.
@@ -115,10 +112,6 @@ impl ReleaseTables for StagedTables<'_> {
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         self.engine.read_back(self.position(content)?, columns, beside, progress)
-    }
-
-    fn columns(&self, content: TableContent) -> Result<Vec<String>> {
-        Ok(self.read(content, &[], &incrowd_core::Silent)?.columns)
     }
 }
 
@@ -170,6 +163,11 @@ impl PublishedTables<'_> {
         path.is_some_and(|path| path.is_text())
     }
 
+    /// Returns all columns of a table.
+    pub(crate) fn columns(&self, content: TableContent) -> Result<Vec<String>> {
+        Ok(self.open(content)?.columns().to_vec())
+    }
+
     fn open(&self, content: TableContent) -> Result<Source> {
         if let Some(release) = self.in_memory {
             let named =
@@ -210,9 +208,5 @@ impl ReleaseTables for PublishedTables<'_> {
             read_formulas(&mut read.folded);
         }
         Ok(read)
-    }
-
-    fn columns(&self, content: TableContent) -> Result<Vec<String>> {
-        Ok(self.open(content)?.columns().to_vec())
     }
 }
