@@ -1,5 +1,7 @@
-//! `-` as a path: standard input is copied into a private file, because a table is read more than
-//! once. A release is written to standard output only after it was verified.
+//! `-` as a path: standard input is copied into a private file, because a table is opened more than
+//! once: its format and header are read before its records, typed formats are read by position, and
+//! hierarchies of columns, messages about single values and `report` need further readings. A
+//! release is written to standard output only after it was verified.
 
 use std::ffi::OsString;
 use std::fs::File;

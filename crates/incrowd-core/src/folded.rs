@@ -67,6 +67,9 @@ pub struct Folded {
     pub represented: Option<Vec<u64>>,
     /// Additional profiled columns in which some values, but not most, occur in several records.
     pub repeating: Vec<String>,
+    /// The number of records of people for whom another record was counted before, if the fold was
+    /// asked to count them. Records without any identifier are not counted.
+    pub repeated: u64,
     /// If the table is a part of another one: the texts of each column that belong to its domain,
     /// including texts of no row of the part. Without it, the domain has the texts of the rows.
     pub lines: Option<Vec<Vec<bool>>>,

@@ -16,7 +16,7 @@ use crate::record_values::ExaminedColumns;
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Format, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Occupied, Places, Store, TableColumn};
-use crate::table::fold::{fold, fold_with};
+use crate::table::fold::{fold, fold_each, fold_with};
 use crate::table::{CodedTable, Keeping, MEMORY, WrittenRecords};
 use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Sent, Shape, emit, shape};
 
@@ -385,6 +385,28 @@ impl Source {
         let directory = std::env::temp_dir();
         let keeping = Keeping { memory: MEMORY, directory: &directory };
         Ok(fold(self, &spec, keeping, progress)?.folded)
+    }
+
+    /// Folds several sets of columns, each separately. No record is dropped. A table of files or in
+    /// memory is read once; a database or another system counts the rows of each set.
+    pub fn fold_each(
+        &self,
+        sets: &[Vec<String>],
+        missing: &[String],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Folded>> {
+        if sets.len() < 2 || self.remote().is_some() || self.relation().is_some() {
+            let spec = |columns: &Vec<String>| FoldSpec {
+                columns: columns.clone(),
+                missing: missing.to_vec(),
+                ..FoldSpec::default()
+            };
+            return sets.iter().map(|columns| self.fold(&spec(columns), progress)).collect();
+        }
+        progress.step("reading", Some(self.bytes()));
+        let directory = std::env::temp_dir();
+        let keeping = Keeping { memory: MEMORY, directory: &directory };
+        fold_each(self, sets, missing, keeping, progress)
     }
 
     /// The first occurrence of a text in a column, as a phrase for a message: `record 4811`.

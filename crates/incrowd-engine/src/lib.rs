@@ -27,7 +27,6 @@ mod pending;
 mod private_stream;
 mod record_values;
 mod remote;
-mod repeats;
 mod shape;
 mod side_file;
 mod sink;
@@ -92,6 +91,9 @@ pub struct FoldSpec {
     /// Other columns to check for repeated values. The check uses the first records that each
     /// thread reads.
     pub repeating: Vec<String>,
+    /// Columns that identify people together. The fold counts the records of people who have
+    /// another record.
+    pub people: Vec<String>,
     /// Whether the fold may return [bit-packed rows](incrowd_core::packed). Packed rows may repeat.
     pub packed: bool,
 }

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Error, Result, value_key_in};
 use rand::Rng;
+use rayon::prelude::*;
 
 use crate::order::generator;
 
@@ -38,11 +39,41 @@ impl Key {
     #[inline]
     pub(crate) fn fingerprint(&self, identifier: &[u8], mark: DecimalMark) -> Fingerprint {
         let text = String::from_utf8_lossy(identifier);
-        let digest = blake3::keyed_hash(&self.0, value_key_in(&text, mark).as_bytes());
+        self.digest(value_key_in(&text, mark).as_bytes())
+    }
+
+    /// Digest of several identifiers of one person, each like [`Key::fingerprint`]. `None` is a
+    /// missing one.
+    pub(crate) fn fingerprint_of_all<'a>(
+        &self,
+        identifiers: impl Iterator<Item = Option<&'a [u8]>>,
+        mark: DecimalMark,
+    ) -> Fingerprint {
+        let (mut bytes, mut is_named) = (Vec::new(), false);
+        for identifier in identifiers {
+            is_named |= identifier.is_some();
+            let text = String::from_utf8_lossy(identifier.unwrap_or_default());
+            let key = value_key_in(&text, mark);
+            // With its length, a key cannot continue in the next one.
+            bytes.extend_from_slice(&key.len().to_le_bytes());
+            bytes.extend_from_slice(key.as_bytes());
+        }
+        if is_named { self.digest(&bytes) } else { 0 }
+    }
+
+    fn digest(&self, bytes: &[u8]) -> Fingerprint {
+        let digest = blake3::keyed_hash(&self.0, bytes);
         let mut half = [0; 16];
         half.copy_from_slice(&digest.as_bytes()[..16]);
         u128::from_le_bytes(half).max(1)
     }
+}
+
+/// The number of people in a list, sorted for that, for each of whom another one was counted
+/// before. People whose identifier is missing are not counted.
+pub(crate) fn repeated(mut people: Vec<Fingerprint>) -> u64 {
+    people.par_sort_unstable();
+    people.windows(2).filter(|pair| pair[0] == pair[1] && pair[0] != 0).count() as u64
 }
 
 const SHARDS: usize = 64;

@@ -11,7 +11,7 @@
 //! linked to identifiers.
 
 mod external;
-mod identity;
+pub(crate) mod identity;
 mod people;
 
 pub use external::{External, Gathered, Strangers};

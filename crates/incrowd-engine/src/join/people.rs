@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Error, Folded, FoldedColumn, MISSING, Progress, Result};
 
-use super::identity::{Fingerprint, Key};
+use super::identity::{Fingerprint, Key, repeated};
 use crate::intern::{Cache, Interner};
 use crate::source::{Place, Records, Source, Trouble, Worker};
 
@@ -15,6 +15,8 @@ use crate::source::{Place, Records, Source, Trouble, Worker};
 pub struct Identity {
     /// The column with the identifier of a person.
     pub id: String,
+    /// Another column with persons, to count the records of persons who have another one.
+    pub person: Option<String>,
     /// The quasi-identifiers.
     pub quasi: Vec<String>,
     /// The sensitive columns.
@@ -43,6 +45,8 @@ pub struct People {
     pub nameless: u64,
     /// Identifier of each record. A record without one has `#mt` and its index from 0.
     pub names: Option<Vec<String>>,
+    /// The number of records whose person, by [`Identity::person`], has an earlier record.
+    pub repeated: u64,
     pub(super) key: Key,
     decimal: DecimalMark,
     persons: Vec<Fingerprint>,
@@ -63,6 +67,7 @@ struct PeopleWorker<'a> {
     dictionaries: &'a [Mutex<Interner>],
     caches: Vec<Cache>,
     met: Vec<ScannedRecord>,
+    persons: Vec<Fingerprint>,
     codes: Vec<u32>,
     missing: Vec<u64>,
     read: u64,
@@ -70,7 +75,9 @@ struct PeopleWorker<'a> {
 
 impl Worker for PeopleWorker<'_> {
     fn visit<R: Records>(&mut self, at: Place, records: &R) -> Result<(), Trouble> {
-        let quasi = self.identity.quasi.len();
+        let identity = self.identity;
+        let quasi = identity.quasi.len();
+        let is_missing = |text: &&[u8]| identity.missing.iter().any(|m| m.as_bytes() == *text);
         for record in 0..records.len() {
             self.read += 1;
             let start = self.codes.len();
@@ -105,20 +112,25 @@ impl Worker for PeopleWorker<'_> {
                 continue;
             }
             let name = records.get(record, 0);
-            let named =
-                name.filter(|text| !self.identity.missing.iter().any(|m| m.as_bytes() == *text));
+            let named = name.filter(|text| !is_missing(text));
             let person = named.map_or(0, |text| self.key.fingerprint(text, self.mark));
             let kept = named.filter(|_| self.identity.names);
             let kept = kept.map(|text| String::from_utf8_lossy(text).into_owned());
             self.met.push((at, record as u32, person, kept));
+            if self.identity.person.is_some() {
+                let text = records.get(record, self.caches.len() + 1);
+                let named = text.filter(|text| !is_missing(text));
+                self.persons.push(named.map_or(0, |text| self.key.fingerprint(text, self.mark)));
+            }
         }
         Ok(())
     }
 
     fn memory(&self) -> u64 {
         // Each person also has an entry in the index and a final record.
-        (self.met.len() * 3 * size_of::<ScannedRecord>() + 4 * self.codes.len() * size_of::<u32>())
-            as u64
+        let people = 3 * self.met.len() * size_of::<ScannedRecord>()
+            + 2 * self.persons.len() * size_of::<Fingerprint>();
+        (people + 4 * self.codes.len() * size_of::<u32>()) as u64
     }
 }
 
@@ -132,9 +144,10 @@ impl Source {
         let columns = || identity.quasi.iter().chain(&identity.sensitive);
         let wanted: Vec<usize> = std::iter::once(&identity.id)
             .chain(columns())
+            .chain(&identity.person)
             .map(|name| source.position(name))
             .collect::<Result<_>>()?;
-        let width = wanted.len() - 1;
+        let width = columns().count();
         let key = Key::new();
         let dictionaries: Vec<Mutex<Interner>> =
             (0..width).map(|_| Mutex::new(Interner::new())).collect();
@@ -145,11 +158,15 @@ impl Source {
             dictionaries: &dictionaries,
             caches: (0..width).map(|_| Cache::new(&identity.missing)).collect(),
             met: Vec::new(),
+            persons: Vec::new(),
             codes: Vec::new(),
             missing: vec![0; width],
             read: 0,
         };
-        let scan = source.scan(&wanted, worker, progress)?;
+        let mut scan = source.scan(&wanted, worker, progress)?;
+        let persons =
+            scan.workers.iter_mut().flat_map(|worker| std::mem::take(&mut worker.persons));
+        let persons: Vec<Fingerprint> = persons.collect();
         let mut order: Vec<(Place, u32, usize, usize)> = Vec::new();
         for (w, worker) in scan.workers.iter().enumerate() {
             let met = worker.met.iter().enumerate();
@@ -164,13 +181,14 @@ impl Source {
             missing: vec![0; width],
             nameless: 0,
             names: identity.names.then(Vec::new),
+            repeated: repeated(persons),
             key: key.clone(),
             decimal: source.decimal().unwrap_or_default(),
             persons: Vec::with_capacity(order.len()),
             index: HashMap::new(),
         };
         people.dropped = people.read - order.len() as u64;
-        let mut repeated = 0;
+        let mut same_id = 0;
         for (number, &(at, record, w, i)) in order.iter().enumerate() {
             let worker = &scan.workers[w];
             let (_, _, person, name) = &worker.met[i];
@@ -179,7 +197,7 @@ impl Source {
             if *person == 0 {
                 people.nameless += 1;
             } else if people.index.insert(*person, number as u32).is_some() {
-                repeated += 1;
+                same_id += 1;
             }
             if let Some(names) = &mut people.names {
                 names.push(
@@ -192,11 +210,11 @@ impl Source {
             people.missing.iter_mut().zip(&worker.missing).for_each(|(sum, n)| *sum += n);
         }
         drop(scan);
-        if repeated > 0 {
+        if same_id > 0 {
             let (records, id) =
-                (if repeated == 1 { "record repeats" } else { "records repeat" }, &identity.id);
+                (if same_id == 1 { "record repeats" } else { "records repeat" }, &identity.id);
             return Err(Error::input(format!(
-                "{repeated} {records} an identifier of another record in `{id}`"
+                "{same_id} {records} an identifier of another record in `{id}`"
             ))
             .help(
                 "k-join-anonymity rests on one record per person: combine the records of a person beforehand (7, 7.0 and 007 are one \

@@ -11,7 +11,7 @@ use incrowd_core::{
 
 use super::persons::RowPersons;
 use super::weights::RowWeights;
-use super::{Asked, PersonColumn, Remote, Rows};
+use super::{Asked, PersonColumn, Remote, Rows, refuse_people};
 use crate::FoldSpec;
 use crate::intern::{Cache, Interner};
 use crate::record_values::{ExaminedColumns, RecordValues};
@@ -207,6 +207,7 @@ pub(crate) fn fold(
     beside: ExaminedColumns<'_>,
     progress: &dyn Progress,
 ) -> Result<(Folded, RecordValues)> {
+    refuse_people(remote, spec)?;
     let plain = || Counted::new(remote.name(), remote.count(&spec.columns)?, spec, progress);
     let persons = |person: Option<PersonColumn<'_>>| {
         let rows = remote.count_persons(&spec.columns, person)?;

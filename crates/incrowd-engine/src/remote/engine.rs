@@ -6,7 +6,7 @@ use incrowd_core::{Error, Folded, Plan, Progress, Result};
 
 use super::counted::Counted;
 use super::parts::{Parting, RemoteParts, Surveyed};
-use super::{Asked, Remote, RemoteStore, slots};
+use super::{Asked, Remote, RemoteStore, refuse_people, slots};
 use crate::embedded::published_type;
 use crate::record_values::ExaminedColumns;
 use crate::source::{Batches, Source};
@@ -69,6 +69,7 @@ impl Engine for RemoteEngine {
     }
 
     fn fold(&mut self, spec: &FoldSpec, progress: &dyn Progress) -> Result<Folded> {
+        refuse_people(self.remote.as_ref(), spec)?;
         progress.step("counting", None);
         // With persons or sampling weights, the other system must keep the rows, as for passthrough
         // columns. The written table is verified with them.

@@ -183,6 +183,11 @@ pub trait RemoteStore: Debug {
     }
 }
 
+/// Refuses to compare the people of single records.
+pub(crate) fn refuse_people(remote: &dyn Remote, spec: &crate::FoldSpec) -> Result<()> {
+    if spec.people.is_empty() { Ok(()) } else { Err(refused(remote.name())) }
+}
+
 /// The error for an operation that needs single records.
 pub(crate) fn refused(name: &str) -> Error {
     Error::job(format!("this needs the records of `{name}` one by one, and only their counts leave the system that holds them"))

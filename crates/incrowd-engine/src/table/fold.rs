@@ -105,12 +105,13 @@ pub(crate) fn fold_with(
         person: spec.person.as_ref(),
         weight: spec.weight.as_ref(),
         repeating: &spec.repeating,
+        people: &spec.people,
         rows: needs_rows,
         packed: spec.packed,
         ..TableSpec::new(keeping.directory, keeping.memory)
     };
     // A database can send distinct rows if no per-record data is needed.
-    let sending = sending(source, spec, kept.is_empty() && !needs_rows)?;
+    let sending = sending(source, spec, kept.is_empty() && spec.people.is_empty() && !needs_rows)?;
     let (mut table, reading) = CodedTable::read(source, &table_spec, sending, progress)?;
     let mut folded = Folded {
         read: reading.read,
@@ -118,12 +119,14 @@ pub(crate) fn fold_with(
         missing: reading.missing.clone(),
         marker: spec.missing.get(reading.marker).cloned(),
         repeating: reading.repeating.clone(),
+        repeated: reading.repeated,
         decimal: source.decimal().unwrap_or_default(),
         ..Folded::default()
     };
     let sent =
         source.relation().map(|_| Sent { rows: reading.came, grouped: sending == Sending::Groups });
-    table.fold_rows(&table_spec, sending, &mut folded)?;
+    let columns: Vec<usize> = table.folded(&table_spec).collect();
+    table.fold_rows(&columns, &table_spec, sending, &mut folded)?;
     if folded.records() != reading.read - reading.dropped {
         return Err(Error::bug("the fold lost records"));
     }
@@ -157,6 +160,41 @@ pub(crate) fn fold_with(
     }
     let table = (!spec.passthrough.is_empty() && !is_examined).then_some(table);
     Ok(FoldResult { folded, table, digest: scan.digest, seen, sent })
+}
+
+/// Reads a source once, and folds several sets of its columns, each separately. No record is
+/// dropped. The results have no more than columns, rows and the number of records read.
+pub(crate) fn fold_each(
+    source: &Source,
+    sets: &[Vec<String>],
+    missing: &[String],
+    keeping: Keeping<'_>,
+    progress: &dyn Progress,
+) -> Result<Vec<Folded>> {
+    let mut names: Vec<String> = sets.concat();
+    names.sort_unstable();
+    names.dedup();
+    let at = |name: &String| names.binary_search(name).expect("each name of a set is in the list");
+    let folded = &names;
+    let spec = TableSpec { folded, missing, ..TableSpec::new(keeping.directory, keeping.memory) };
+    let (mut table, reading) = CodedTable::read(source, &spec, Sending::Records, progress)?;
+    let mut memory = reading.memory;
+    let mut all = Vec::with_capacity(sets.len());
+    for set in sets {
+        let mut folded = Folded { read: reading.read, ..Folded::default() };
+        let columns: Vec<usize> = set.iter().map(at).collect();
+        table.fold_rows(&columns, &spec, Sending::Records, &mut folded)?;
+        memory = memory.saturating_add(folded.rows() as u64 * per_row(set.len()));
+        if memory > source.allowance() {
+            return Err(too_large());
+        }
+        all.push(folded);
+    }
+    let columns = table.take_folded(&spec, source);
+    for (folded, set) in all.iter_mut().zip(sets) {
+        folded.columns = set.iter().map(|name| columns[at(name)].clone()).collect();
+    }
+    Ok(all)
 }
 
 /// Whether a database sends records or distinct rows with counts.
@@ -225,15 +263,15 @@ impl CodedTable {
         self.kept..self.kept + spec.folded.len()
     }
 
-    /// Counts the distinct rows of the folded columns, and stores the row of each record if these
-    /// are needed.
+    /// Counts the distinct rows of these columns, and stores the row of each record if these are
+    /// needed.
     fn fold_rows(
         &mut self,
+        columns: &[usize],
         spec: &TableSpec<'_>,
         sending: Sending,
         folded: &mut Folded,
     ) -> Result<()> {
-        let columns: Vec<usize> = self.folded(spec).collect();
         if columns.is_empty() {
             // All records are equal.
             let heads = self.blocks.heads.iter_mut();
@@ -248,7 +286,7 @@ impl CodedTable {
         let mut steps = steps(&columns.iter().map(highest).collect::<Vec<_>>());
         if spec.packed && steps.len() == 1 && !spec.rows {
             let (_, layout) = steps.remove(0);
-            folded.packed = Some(self.pack(&columns, layout, counts)?);
+            folded.packed = Some(self.pack(columns, layout, counts)?);
             return Ok(());
         }
         // The codes of the distinct rows of the columns before a step, row by row.

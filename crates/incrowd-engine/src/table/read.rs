@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
+use incrowd_core::numerals::DecimalMark;
 use incrowd_core::represented::read_weight;
 use incrowd_core::{MISSING, Progress, Result};
 
@@ -16,6 +17,7 @@ use super::repeating::RepeatCheck;
 use super::{BLOCK, BLOCK_TEXT, Blocks, CodedTable, Head, TableColumn};
 use crate::database::Sending;
 use crate::intern::Interner;
+use crate::join::identity::{Fingerprint, Key, repeated};
 use crate::source::{Place, Records, Scan, Source, Trouble, Worker};
 
 /// Records after which the size of the block's texts is checked.
@@ -49,6 +51,8 @@ pub(crate) struct TableSpec<'a> {
     pub(crate) weight: Option<&'a String>,
     /// Columns to check for repeated values in the first records.
     pub(crate) repeating: &'a [String],
+    /// Columns that identify people together.
+    pub(crate) people: &'a [String],
     /// Whether the index of each record's row is stored by the fold.
     pub(crate) rows: bool,
     /// Whether the fold may return bit-packed rows, which may repeat.
@@ -72,6 +76,7 @@ impl<'a> TableSpec<'a> {
             person: None,
             weight: None,
             repeating: &[],
+            people: &[],
             rows: false,
             packed: false,
             memory,
@@ -97,6 +102,8 @@ pub(crate) struct Reading {
     pub(crate) came: u64,
     /// The columns whose values repeat like those of a person column.
     pub(crate) repeating: Vec<String>,
+    /// The number of kept records of people for whom another record was kept before.
+    pub(crate) repeated: u64,
     /// The estimated memory use in bytes.
     pub(crate) memory: u64,
 }
@@ -108,6 +115,9 @@ struct Shared<'a> {
     /// Kept columns with many distinct values. Their further blocks have texts in place of codes.
     is_text: Vec<AtomicBool>,
     blocks: Mutex<Blocks>,
+    /// The key of the people's digests, and the decimal mark of numbers.
+    key: Key,
+    mark: DecimalMark,
 }
 
 impl Shared<'_> {
@@ -129,6 +139,8 @@ struct Slots {
     folded: usize,
     person: Option<usize>,
     weight: Option<usize>,
+    /// The slots of the columns that identify people.
+    people: Vec<usize>,
     /// Columns to check for repeated values. They have the last slots of `wanted`.
     first_repeating: usize,
     repeating: usize,
@@ -147,11 +159,12 @@ impl Slots {
             folded: spec.folded.len(),
             person: None,
             weight: None,
+            people: Vec::new(),
             first_repeating: 0,
             repeating: 0,
             grouped: sending == Sending::Groups,
         };
-        for name in &slots.names {
+        for name in slots.names.iter().chain(spec.people) {
             let position = source.position(name)?;
             // A column with several uses is read once.
             let known = slots.wanted.iter().position(|own| *own == position);
@@ -160,6 +173,7 @@ impl Slots {
                 slots.wanted.push(position);
             }
         }
+        slots.people = slots.columns.split_off(slots.names.len());
         let mut next = slots.kept + slots.folded;
         let mut after = |is_there: bool| {
             next += usize::from(is_there);
@@ -205,6 +219,8 @@ struct TableReader<'a> {
     head: Head,
     filling: Vec<Filling>,
     repeating: Vec<RepeatCheck>,
+    /// The person of each kept record, if people are identified.
+    people: Vec<Fingerprint>,
     /// The sampling weights that were read before, by text.
     weights: HashSet<Vec<u8>, FixedState>,
     read: u64,
@@ -242,6 +258,7 @@ impl<'a> TableReader<'a> {
             head: Head::default(),
             filling: (0..columns).map(|_| Filling::Codes(Vec::new())).collect(),
             repeating: (0..slots.repeating).map(|_| RepeatCheck::default()).collect(),
+            people: Vec::new(),
             weights: HashSet::default(),
             read: 0,
             dropped: 0,
@@ -351,6 +368,23 @@ impl<'a> TableReader<'a> {
         Ok(())
     }
 
+    /// Adds the people of the records that are kept.
+    fn add_people<R: Records>(&mut self, records: &R, kept: Option<&[u32]>) {
+        let (Shared { spec, key, mark, .. }, slots) = (self.shared, self.slots);
+        if spec.people.is_empty() {
+            return;
+        }
+        let is_missing = |text: &[u8]| spec.missing.iter().any(|own| own.as_bytes() == text);
+        let person = |record: usize| {
+            let names = slots.people.iter().map(|&slot| records.get(record, slot));
+            key.fingerprint_of_all(names.map(|name| name.filter(|text| !is_missing(text))), *mark)
+        };
+        match kept {
+            Some(kept) => self.people.extend(kept.iter().map(|&record| person(record as usize))),
+            None => self.people.extend((0..records.len()).map(person)),
+        }
+    }
+
     /// Appends the records of a batch that are kept.
     fn append<R: Records>(
         &mut self,
@@ -455,13 +489,16 @@ impl Worker for TableReader<'_> {
         }
         let kept = self.keep(records.len(), counts.as_deref());
         self.check_weights(records, kept.as_deref())?;
+        self.add_people(records, kept.as_deref());
         let appended = self.append(place, records, kept.as_deref());
         appended.map_err(|error| Trouble::of_error(super::not_stored(&error)))
     }
 
     fn memory(&self) -> u64 {
         let added: u64 = self.coders.iter().map(ColumnCoder::added).sum();
-        self.stored + added + self.head.records as u64 * self.per_record()
+        // The digests are copied when those of all threads are combined.
+        let people = (2 * self.people.len() * size_of::<Fingerprint>()) as u64;
+        self.stored + added + people + self.head.records as u64 * self.per_record()
     }
 }
 
@@ -480,6 +517,8 @@ impl CodedTable {
             dictionaries: (0..columns).map(|_| Mutex::new(Interner::new())).collect(),
             is_text: (0..columns).map(|_| AtomicBool::new(false)).collect(),
             blocks: Mutex::default(),
+            key: Key::new(),
+            mark: source.decimal().unwrap_or_default(),
         };
         let worker = || TableReader::new(source, &shared, &slots);
         let scan = source.scan_sent(&slots.wanted, sending, worker, progress)?;
@@ -505,12 +544,16 @@ impl CodedTable {
             unnamed: sum(|worker| worker.unnamed),
             came: sum(|worker| worker.came),
             repeating: Vec::new(),
+            repeated: 0,
             memory: sum(|worker| worker.memory()),
         };
         let mut checks: Vec<Vec<RepeatCheck>> = (0..slots.repeating).map(|_| Vec::new()).collect();
+        let mut people = Vec::new();
         for worker in workers {
+            people.extend(worker.people);
             checks.iter_mut().zip(worker.repeating).for_each(|(all, own)| all.push(own));
         }
+        reading.repeated = repeated(people);
         let repeating = spec.repeating.iter().zip(checks);
         reading.repeating = repeating
             .filter_map(|(name, checks)| RepeatCheck::repeats(checks).then(|| name.clone()))

@@ -68,8 +68,11 @@ fn a_file_that_changes_between_its_header_and_its_records_is_refused() {
                 false => write_table(&input, ["age", "id"]),
             }
             let spec = FoldSpec { columns: vec!["age".to_owned()], ..FoldSpec::default() };
-            let error = source.fold(&spec, &Silent).unwrap_err();
-            assert!(error.fault() == Fault::Input && error.to_string().contains("changed while"));
+            let located = source.locate("age", "1").unwrap_err();
+            for error in [source.fold(&spec, &Silent).unwrap_err(), located] {
+                assert!(error.fault() == Fault::Input);
+                assert!(error.to_string().contains("changed while"));
+            }
         }
     }
 }

@@ -124,6 +124,7 @@ pub(crate) fn spec(columns: &[&str], missing: &[&str], drop_missing: bool) -> Fo
         passthrough: Vec::new(),
         person: None,
         repeating: Vec::new(),
+        people: Vec::new(),
         packed: false,
     }
 }

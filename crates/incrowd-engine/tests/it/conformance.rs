@@ -9,8 +9,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use incrowd_core::{Folded, Silent};
 use incrowd_engine::{
-    Batches, Embedded, Engine, ExaminedColumns, FileStore, MemoryStore, Options, Order, Places,
-    RemoteEngine, Source, digest,
+    Batches, Embedded, Engine, ExaminedColumns, FileStore, FoldSpec, MemoryStore, Options, Order,
+    Places, RemoteEngine, Source, digest,
 };
 
 use crate::common::{Cell, Style, batches, difference, slow, spec, text, write};
@@ -363,9 +363,11 @@ fn requests_that_counts_cannot_answer_are_refused() {
     let harness = Elsewhere::default();
     let people = people(40, 10);
     let names = ["id".to_owned()];
-    let engine = harness.engine(&people);
+    let mut engine = harness.engine(&people);
     assert!(engine.source().survey(&names, &[], &Silent).is_err());
-    assert!(engine.source().repeats(&names, &spec(&["age"], &[], false), &Silent).is_err());
+    let spec = FoldSpec { people: names.to_vec(), ..spec(&["age"], &[], false) };
+    assert!(engine.source().fold(&spec, &Silent).is_err());
+    assert!(engine.fold(&spec, &Silent).is_err());
 }
 
 /// The other system counts unique records: in each column, and in all columns together.

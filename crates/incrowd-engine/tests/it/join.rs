@@ -26,6 +26,7 @@ fn join(dir: &Path, most: u64) -> incrowd_core::Result<(Joined, Vec<(&'static st
     let columns = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let identity = Identity {
         id: "ID".into(),
+        person: None,
         quasi: columns(&["Q1", "Q2"]),
         sensitive: columns(&["SA"]),
         missing: vec![String::new()],
@@ -140,6 +141,7 @@ fn strangers_are_gathered_if_not_all_fit_within_the_limit() {
     let quasi = vec!["Q1".to_owned(), "Q2".to_owned()];
     let identity = Identity {
         id: "ID".into(),
+        person: None,
         quasi: quasi.clone(),
         sensitive: Vec::new(),
         missing: Vec::new(),

@@ -45,6 +45,7 @@ fn spec(sensitive: &str, keep: bool) -> FoldSpec {
         passthrough: if keep { vec!["tag".to_owned()] } else { Vec::new() },
         person: Some("who".to_owned()),
         repeating: Vec::new(),
+        people: Vec::new(),
         packed: false,
     }
 }

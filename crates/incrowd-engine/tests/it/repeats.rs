@@ -3,7 +3,27 @@
 use std::collections::BTreeMap;
 
 use incrowd_core::Silent;
-use incrowd_engine::{Embedded, Engine, FoldSpec, Options};
+use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source};
+
+/// Sets of columns that are folded in one reading have the rows of separate folds.
+#[test]
+fn sets_of_columns_are_folded_in_one_reading() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.csv");
+    let row = |i: u64| format!("{},{},{}\n", i * i % 97, ["", "x", "?"][(i % 3) as usize], i % 11);
+    std::fs::write(&path, "a,b,c\n".to_owned() + &(0..9_000).map(row).collect::<String>()).unwrap();
+    let source = Source::open(&[path], &Options::default()).unwrap();
+    let sets = [["b", "a"], ["c", "b"], ["a", "c"]].map(|set| set.map(str::to_owned).to_vec());
+    let missing = vec!["?".to_owned()];
+    let together = source.fold_each(&sets, &missing, &Silent).unwrap();
+    assert_eq!(together.len(), sets.len());
+    for (columns, folded) in sets.into_iter().zip(together) {
+        let spec = FoldSpec { columns, missing: missing.clone(), ..FoldSpec::default() };
+        let twin = source.fold(&spec, &Silent).unwrap();
+        assert_eq!(folded.read, 9_000);
+        assert_eq!(folded.canonical(), twin.canonical());
+    }
+}
 
 /// Several chunks, read by several threads. Includes identifiers that are equal in two columns
 /// only, missing identifiers, and dropped records.
@@ -31,21 +51,18 @@ fn people_with_several_records_are_counted() {
         }
     }
     std::fs::write(&path, &text).unwrap();
-    let engine = Embedded::open(&[path], &Options::default()).unwrap();
+    let mut engine = Embedded::open(&[path], &Options::default()).unwrap();
     let names = ["first".to_owned(), "last".to_owned()];
     for (which, drop_missing) in [(0, false), (1, true)] {
         let spec = FoldSpec {
-            weight: None,
             columns: vec!["age".to_owned(), "disease".to_owned()],
             missing: vec![String::new(), "?".to_owned()],
             drop_missing,
-            passthrough: Vec::new(),
-            person: None,
-            repeating: Vec::new(),
-            packed: false,
+            people: names.to_vec(),
+            ..FoldSpec::default()
         };
         let want: u64 = people.values().map(|own| own[which].saturating_sub(1)).sum();
         assert!(want > 1_000);
-        assert_eq!(engine.source().repeats(&names, &spec, &Silent).unwrap(), want);
+        assert_eq!(engine.fold(&spec, &Silent).unwrap().repeated, want);
     }
 }

@@ -390,13 +390,15 @@ fn with_place(error: &Error, place: &str) -> Error {
     }
 }
 
-/// Reads the hierarchies that are defined by other columns of the table.
+/// Reads the hierarchies that are defined by other columns of the table, all of them in one
+/// reading.
 pub(crate) fn resolve_columns(
     columns: &mut [(String, ColumnJob)],
     missing: &[String],
     source: &Source,
     progress: &dyn Progress,
 ) -> Result<()> {
+    let (mut unresolved, mut sets) = (Vec::new(), Vec::new());
     for (name, column) in columns {
         if let Some(HierarchySpec::Columns(above)) = &mut column.spec.hierarchy
             && !above.is_resolved()
@@ -412,10 +414,13 @@ pub(crate) fn resolve_columns(
                     .at(format!("columns.{name}.hierarchy")));
                 }
             }
-            let spec =
-                FoldSpec { columns: names, missing: missing.to_vec(), ..FoldSpec::default() };
-            *above = above.resolved(name, &source.fold(&spec, progress)?)?;
+            sets.push(names);
+            unresolved.push((name, above));
         }
+    }
+    let folded = source.fold_each(&sets, missing, progress)?;
+    for ((name, above), folded) in unresolved.into_iter().zip(&folded) {
+        *above = above.resolved(name, folded)?;
     }
     Ok(())
 }

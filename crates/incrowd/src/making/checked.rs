@@ -320,13 +320,17 @@ impl CheckedJob {
         Ok(dialect)
     }
 
+    /// Returns the columns that identify people.
+    pub(crate) fn identifiers(&self) -> Vec<String> {
+        let columns = self.schema.columns().iter();
+        let identifiers = columns.filter(|(_, role)| *role == Role::Identifier);
+        identifiers.map(|(name, _)| name.clone()).collect()
+    }
+
     /// Returns the identifiers to check for repeated values, which reveal persons with several
     /// records. Empty if the job names the person column.
     fn repeating_columns(&self) -> Vec<String> {
-        let identifiers =
-            self.schema.columns().iter().filter(|(_, role)| *role == Role::Identifier);
-        let identifiers = identifiers.filter(|_| self.job.input.person.is_none());
-        identifiers.map(|(name, _)| name.clone()).collect()
+        if self.job.input.person.is_some() { Vec::new() } else { self.identifiers() }
     }
 
     /// Returns the columns that the engine folds: the quasi-identifiers, then the sensitive
@@ -343,6 +347,7 @@ impl CheckedJob {
             person: self.job.input.person.clone(),
             weight: self.job.input.weight.clone(),
             repeating: self.repeating_columns(),
+            people: Vec::new(),
             packed: false,
         }
     }

@@ -56,6 +56,25 @@ fn checked(job: &Job, audit: Option<PathBuf>, si: Option<&Path>) -> Checked {
 }
 
 #[test]
+fn persons_of_another_column_have_one_record_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    std::fs::write(dir.join("pd.csv"), "ID,Q1\n1,1\n5,1\n6,1\n").unwrap();
+    let mut job = job(dir, &["Q1"], 2, JoinMethod::Direct);
+    job.input.person = Some("who".to_owned());
+    // 7.0 and 7 are one person. A record without a person is a person of its own.
+    for (third, is_repeated) in [("7.0", true), ("8", false), ("", false)] {
+        let text = format!("ID,who,Q1,SA\n1,7,1,v1\n2,,1,v2\n3,{third},1,v1\n4,9,1,v2\n");
+        std::fs::write(dir.join("mt.csv"), text).unwrap();
+        let error = anonymize(&job, &Silent).err().map(|error| error.to_string());
+        let is_refused = |error: &String| error.contains("assumes one record per person");
+        assert!(error.as_ref().is_none_or(is_refused), "{error:?}");
+        assert_eq!(error.is_some(), is_repeated, "{third}");
+        job.output.iter_mut().for_each(|output| output.replace = true);
+    }
+}
+
+#[test]
 fn verdicts_of_the_checker() {
     let mut seen = 0;
     for (i, case) in vectors(incrowd_testing::fixture("kja_checker.json")).iter().enumerate() {

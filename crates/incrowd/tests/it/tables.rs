@@ -2,10 +2,11 @@
 //! others, and bounds that hold on the published bytes.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use incrowd::job::{Input, Job, parse};
 use incrowd::profile::{InitOptions, Preset, init};
-use incrowd::{Judging, Report, Silent, anonymize, verify};
+use incrowd::{Judging, Progress, Report, Silent, anonymize, verify};
 use incrowd_testing::{data, or_skip};
 
 /// A table in a directory of its own.
@@ -175,6 +176,43 @@ fn columns_that_are_functions_of_another_become_its_hierarchy() {
         refused.message().starts_with("column `district` does not follow from `municipality`"),
         "{refused}"
     );
+}
+
+/// Counts the steps that process as many bytes as the table has.
+struct Readings(u64, AtomicU64);
+
+impl Progress for Readings {
+    fn step(&self, _: &str, total: Option<u64>) {
+        self.1.fetch_add(u64::from(total == Some(self.0)), Ordering::Relaxed);
+    }
+    fn advance(&self, _: u64) {}
+}
+
+#[test]
+fn the_table_is_read_once_and_once_more_for_all_hierarchies_of_columns() {
+    let row = |i: u32| format!("p{i},t{},d{},s{},q{},v{}\n", i % 24, i % 4, i % 15, i % 3, i % 7);
+    let rows: String = (0..240).map(row).collect();
+    let (dir, path) = table(&format!("id,town,district,street,quarter,illness\n{rows}"));
+    let bytes = std::fs::metadata(&path).unwrap().len();
+    let of_columns = "town = { role = 'quasi', hierarchy = { columns = ['district'] } }\n\
+                      street = { role = 'quasi', hierarchy = { columns = ['quarter'] } }\n\
+                      district = 'drop'\nquarter = 'drop'\n";
+    let people = "id = 'identifier'\ntown = 'quasi'\nillness = 'sensitive'\n";
+    let k = "[[models]]\nname = 'k-anonymity'\nk = 2\n";
+    let anatomy = "[[models]]\nname = 'l-diversity'\nl = 2\n[algorithm]\nname = 'anatomy'\nl = 2\n";
+    let suppression = format!("{k}[suppression]\nname = 'r-suppression'\nl = 2\nseed = 3\n");
+    for (columns, more, readings) in
+        [(of_columns, k, 2), (people, anatomy, 1), (people, &suppression, 1)]
+    {
+        let text = format!(
+            "[input]\npath = 't.csv'\n[output]\npath = 'o{readings}{}.csv'\n\
+             [columns]\n{columns}{more}",
+            more.len()
+        );
+        let counted = Readings(bytes, AtomicU64::new(0));
+        anonymize(&job(&text, dir.path()), &counted).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        assert_eq!(counted.1.into_inner(), readings, "{text}");
+    }
 }
 
 #[test]

@@ -63,12 +63,11 @@ impl Publication for OneTable {
         job: &CheckedJob,
         progress: &dyn Progress,
     ) -> Result<Material<'e>> {
-        if job.suppression.is_some() {
-            suppression::one_record_each(job, engine.source(), progress)?;
-        }
-        // Single rows are needed only by the suppression step.
-        let spec = FoldSpec { packed: job.suppression.is_none(), ..job.fold_spec() };
-        let folded = engine.fold(&spec, progress)?;
+        let folded = match &job.suppression {
+            Some(_) => suppression::fold_people(job, engine, progress)?,
+            // Single rows are needed only by the suppression step.
+            None => engine.fold(&FoldSpec { packed: true, ..job.fold_spec() }, progress)?,
+        };
         Material::new(folded, engine, keys, job, progress)
     }
 

@@ -28,7 +28,7 @@ use crate::making::checked::CheckedJob;
 use crate::manifest::SuppressionEntry;
 pub(crate) use judge::compare_with_original;
 pub(crate) use keys::{EarlierRelease, FileKeys, Keys, NoKeys, Noted, private_files};
-pub(crate) use people::one_record_each;
+pub(crate) use people::fold_people;
 pub use report::{Guess, SuppressionReport};
 
 /// A suppression step and its sensitive column.

@@ -4,26 +4,24 @@
 //! with several records would be counted several times, and a suppressed person might still be
 //! published.
 
-use incrowd_core::{Error, Progress, Result, Role};
-use incrowd_engine::Source;
+use incrowd_core::{Error, Folded, Progress, Result};
+use incrowd_engine::{Engine, FoldSpec};
 
 use crate::making::checked::CheckedJob;
 
-/// Refuses a table whose identifiers show that a person has several records. Without identifiers
-/// this cannot be detected.
-pub(crate) fn one_record_each(
+/// Folds the table. Refuses it if its identifiers show that a person has several records. Without
+/// identifiers this cannot be detected.
+pub(crate) fn fold_people(
     job: &CheckedJob,
-    table: &Source,
+    engine: &mut dyn Engine,
     progress: &dyn Progress,
-) -> Result<()> {
-    let names = job.schema.columns().iter().filter(|(_, role)| *role == Role::Identifier);
-    let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
-    if names.is_empty() {
-        return Ok(());
-    }
-    let repeats = table.repeats(&names, &job.fold_spec(), progress)?;
+) -> Result<Folded> {
+    let names = job.identifiers();
+    let spec = FoldSpec { people: names.clone(), ..job.fold_spec() };
+    let folded = engine.fold(&spec, progress)?;
+    let repeats = folded.repeated;
     if repeats == 0 {
-        return Ok(());
+        return Ok(folded);
     }
     let (columns, records) =
         (names.join("` and `"), if repeats == 1 { "record is" } else { "records are" });

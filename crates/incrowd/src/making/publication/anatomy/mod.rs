@@ -121,8 +121,7 @@ impl Publication for Anatomy {
         job: &CheckedJob,
         progress: &dyn Progress,
     ) -> Result<Material<'e>> {
-        suppression::one_record_each(job, engine.source(), progress)?;
-        let folded = engine.fold(&job.fold_spec(), progress)?;
+        let folded = suppression::fold_people(job, engine, progress)?;
         Material::new(folded, engine, keys, job, progress)
     }
 
@@ -346,14 +345,8 @@ fn without_last(table: Folded) -> Folded {
         read: table.read,
         missing: vec![0; width],
         columns,
-        dropped_missing: 0,
-        marker: None,
-        persons: None,
-        represented: None,
-        repeating: Vec::new(),
-        lines: None,
-        packed: None,
         decimal: table.decimal,
+        ..Folded::default()
     }
 }
 

@@ -34,9 +34,16 @@ pub(crate) struct Encoded {
 }
 
 /// Returns how the table's people are read.
-fn identity(external: &ExternalJob, reading: &Reading, names: bool) -> Identity {
+fn identity(
+    external: &ExternalJob,
+    reading: &Reading,
+    names: bool,
+    person: Option<&String>,
+) -> Identity {
     Identity {
         id: external.id.clone(),
+        // Two records of one identifier are refused anyway.
+        person: person.filter(|person| **person != external.id).cloned(),
         quasi: reading.quasi.iter().map(|(name, _)| name.clone()).collect(),
         sensitive: reading.sensitive.iter().map(|(name, _)| name.clone()).collect(),
         missing: reading.missing.clone(),
@@ -55,16 +62,18 @@ fn open(external: &ExternalJob, identity: &Identity) -> Result<External> {
 
 impl JoinedTable {
     /// Reads both tables. With `names` the identifiers are kept. With `all` every external person
-    /// is kept, otherwise at most [`MOST_STRANGERS`] rows. `directory` is for temporary files.
+    /// is kept, otherwise at most [`MOST_STRANGERS`] rows. If there is a `person` column, records of
+    /// persons who have another one are counted. `directory` is for temporary files.
     pub(crate) fn read(
         source: &Source,
         rules: &ExternalJob,
         reading: &Reading,
         (names, all): (bool, bool),
+        person: Option<&String>,
         directory: &Path,
         progress: &dyn Progress,
     ) -> Result<JoinedTable> {
-        let identity = identity(rules, reading, names);
+        let identity = identity(rules, reading, names, person);
         let specs = reading.quasi_specs();
         let external = open(rules, &identity)?;
         let mut people = source.people(&identity, progress)?;

@@ -213,21 +213,15 @@ impl Publication for Joined {
         progress: &dyn Progress,
     ) -> Result<Material<'e>> {
         let rules = rules(&job.job)?;
-        if let Some(person) = &job.job.input.person {
-            let repeats = engine.source().repeats(
-                std::slice::from_ref(person),
-                &job.fold_spec(),
-                progress,
-            )?;
-            job.check_persons(repeats > 0)?;
-        }
         let all = rules.method == JoinMethod::Direct;
         let output = job.job.output.as_ref().and_then(|output| output.path.file());
         let directory = output.map(directory_of).filter(|directory| directory.is_dir());
         let directory = directory.unwrap_or_else(std::env::temp_dir);
         let how = (rules.audit.is_some(), all);
+        let (source, person) = (engine.source(), job.job.input.person.as_ref());
         let joined =
-            JoinedTable::read(engine.source(), rules, &job.reading(), how, &directory, progress)?;
+            JoinedTable::read(source, rules, &job.reading(), how, person, &directory, progress)?;
+        job.check_persons(joined.people.repeated > 0)?;
         let folded = joined.people.fold().0;
         let mut material = Material::new(folded, engine, keys, job, progress)?;
         material.joined = Some(joined);
@@ -336,8 +330,15 @@ impl Publication for Joined {
         };
         let source = measuring.open_original()?;
         let directory = std::env::temp_dir();
-        let joined =
-            JoinedTable::read(&source, rules, &case.reading, (false, false), &directory, progress)?;
+        let joined = JoinedTable::read(
+            &source,
+            rules,
+            &case.reading,
+            (false, false),
+            None,
+            &directory,
+            progress,
+        )?;
         let data = joined.encode(&case.reading)?.data;
         let tables = case.read_back(true, progress)?;
         let tally = tally(&tables.people, data.quasi(), 0)?;

@@ -32,6 +32,7 @@ pub(crate) fn check(
         rules,
         reading,
         (audit.is_some(), true),
+        None,
         &std::env::temp_dir(),
         progress,
     );
