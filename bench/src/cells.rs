@@ -8,11 +8,11 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
+use incrowd::front_end::recode::AlgorithmReport;
+use incrowd::front_end::recode::local_suppression::LocalSuppressionReport;
+use incrowd::front_end::recode::mdav::MdavReport;
 use incrowd::job::parse;
-use incrowd::recode::AlgorithmReport;
-use incrowd::recode::local_suppression::LocalSuppressionReport;
-use incrowd::recode::mdav::MdavReport;
-use incrowd::{Report, Silent, anonymize};
+use incrowd::{Anonymizer, Report};
 
 const FEW: &str = "sex,age,race,native-country,workclass";
 const MANY: &str = "sex,age,race,native-country,workclass,marital-status,education,occupation";
@@ -89,7 +89,7 @@ fn made(
     let mut best: Option<(Report, f64)> = None;
     for _ in 0..rounds.max(1) {
         let began = Instant::now();
-        let report = anonymize(&job, &Silent).map_err(|e| e.to_string())?;
+        let report = Anonymizer::new(&job).run().map_err(|e| e.to_string())?;
         let seconds = began.elapsed().as_secs_f64();
         if best.as_ref().is_none_or(|best| seconds < best.1) {
             best = Some((report, seconds));

@@ -172,7 +172,7 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
     job.output.iter_mut().for_each(|output| output.replace = true);
     let steps = crate::task::Steps::default();
     let began = Instant::now();
-    let report = incrowd::anonymize(&job, &steps);
+    let report = incrowd::Anonymizer::new(&job).progress(&steps).run();
     let seconds = began.elapsed().as_secs_f64();
     std::fs::remove_dir_all(&out).ok();
     let report = report.map_err(|e| e.to_string())?;

@@ -8,7 +8,6 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use incrowd::Silent;
 use incrowd::job::{Job, RoleName};
 
 use crate::speed::make;
@@ -29,7 +28,7 @@ fn pair(jobs: [&Job; 2], rounds: usize) -> Result<[(f64, f64); 2], String> {
     for _ in 0..rounds.max(1) {
         for (job, best) in jobs.iter().zip(&mut best) {
             let (began, before) = (Instant::now(), processor());
-            incrowd::anonymize(job, &Silent).map_err(|e| e.to_string())?;
+            incrowd::Anonymizer::new(*job).run().map_err(|e| e.to_string())?;
             let taken = (began.elapsed().as_secs_f64(), processor() - before);
             *best = (best.0.min(taken.0), best.1.min(taken.1));
         }

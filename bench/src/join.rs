@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use incrowd::job::{ExternalJob, Job, JoinMethod, PopulationJob, RoleName, Trim};
 use incrowd::utility::{QueryError, Workload};
-use incrowd::{Ask, AttackRequest, Judging, Silent, Value};
+use incrowd::{Ask, AttackRequest, Judging, Value};
 use incrowd_synth::{Synth, Table};
 
 use crate::chart::{Chart, Line};
@@ -196,7 +196,7 @@ impl JoinSetting<'_> {
         for (column, &domain) in self.quasi.iter().zip(self.domains) {
             job.set_role(column, RoleName::Quasi);
             let spec = &mut job.column_mut(column).spec;
-            spec.kind = Some(incrowd::core::Kind::Numeric);
+            spec.kind = Some(incrowd::front_end::core::Kind::Numeric);
             spec.domain = Some(domain);
         }
         job.set_role("value", RoleName::Sensitive);
@@ -224,7 +224,7 @@ impl JoinSetting<'_> {
 
     fn run(&self) -> Result<Cost, String> {
         let began = Instant::now();
-        let report = incrowd::anonymize(&self.job(), &Silent).map_err(|e| e.to_string())?;
+        let report = incrowd::Anonymizer::new(self.job()).run().map_err(|e| e.to_string())?;
         let seconds = began.elapsed().as_secs_f64();
         let (ncp, discernibility) = match &report.joined {
             Some(joined) => (joined.ncp_rate, joined.discernibility as f64),
@@ -246,7 +246,7 @@ impl JoinSetting<'_> {
         let workload =
             Workload { queries: 1000, seed: 1, selectivity: 0.1, dimensions: self.quasi.len() };
         let ask = Ask { only: vec!["query_error".into()], workload, ..Ask::default() };
-        let measured = incrowd::measure(&Judging::of(&job), Some(&ask), &Silent);
+        let measured = Judging::of(&job).measure(Some(&ask));
         let measured = measured.map_err(|e| e.to_string())?;
         let queries = measured.utility.as_ref().and_then(|u| u.get::<QueryError>());
         Ok(queries.and_then(|q| q.all.mean).unwrap_or(f64::NAN))
@@ -258,7 +258,7 @@ impl JoinSetting<'_> {
         judging.population =
             Some(PopulationJob { paths: vec![self.dir.join("pd.csv").into()], memory: None });
         let request = AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
-        let report = incrowd::attack(&judging, &request, &Silent).map_err(|e| e.to_string())?;
+        let report = judging.attack(&request).map_err(|e| e.to_string())?;
         Ok(report.attacked.first().and_then(|a| a.finding.fact("exposed")).unwrap_or(f64::NAN))
     }
 }
@@ -526,7 +526,8 @@ fn speed(options: &Options) -> Result<(), String> {
         }
         Ok(best)
     };
-    let base = timed(&|| incrowd::anonymize(&plain, &Silent).map(drop).map_err(|e| e.to_string()))?;
+    let base =
+        timed(&|| incrowd::Anonymizer::new(&plain).run().map(drop).map_err(|e| e.to_string()))?;
     println!("| conventional mondrian on {external} rows | {base:.2} | 1.00 |");
     for algorithm in ["mondrian", "top-down"] {
         for method in METHODS {
@@ -598,7 +599,7 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
     // Benchmarks replace their earlier outputs.
     job.output.iter_mut().for_each(|output| output.replace = true);
     let began = Instant::now();
-    incrowd::anonymize(&job, &Silent).map_err(|e| e.to_string())?;
+    incrowd::Anonymizer::new(&job).run().map_err(|e| e.to_string())?;
     let peak = crate::task::peak_mib();
     println!(
         "{}",

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use incrowd::core::{ColumnSpec, Dataset, HierarchySpec};
+use incrowd::front_end::core::{ColumnSpec, Dataset, HierarchySpec};
+use incrowd::front_end::recode::Method;
+use incrowd::front_end::recode::full_domain::SearchReport;
 use incrowd::hierarchy::mask;
 use incrowd::job::hierarchy_from_path;
 use incrowd::model::Promise;
-use incrowd::recode::Method;
-use incrowd::recode::full_domain::SearchReport;
 use incrowd::{Embedded, Engine, FoldSpec, Options, Silent, Value};
 
 use crate::speed::make;

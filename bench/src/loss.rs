@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use incrowd::Value;
 use incrowd::job::{Job, RoleName, hierarchy_from_path};
-use incrowd::{Silent, Value};
 
 const FIVE: &[&str] = &["age", "workclass", "race", "sex", "native-country"];
 const EIGHT: &[&str] = &[
@@ -86,6 +86,6 @@ fn release(
     job.write_to(out.join("adult.csv"));
     // Benchmarks replace their earlier outputs.
     job.output.iter_mut().for_each(|output| output.replace = true);
-    let report = incrowd::anonymize(&job, &Silent).map_err(|e| e.to_string())?;
+    let report = incrowd::Anonymizer::new(&job).run().map_err(|e| e.to_string())?;
     Ok(report.manifest.to_json())
 }

@@ -5,13 +5,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use incrowd::core::{ColumnSpec, Dataset, GroupSummary, HierarchySpec, Partition};
+use incrowd::front_end::core::{ColumnSpec, Dataset, GroupSummary, HierarchySpec, Partition};
+use incrowd::front_end::recode::optimized::TrialReport;
+use incrowd::front_end::recode::{Method, Recoding};
 use incrowd::hierarchy::mask;
 use incrowd::hierarchy::mdr::Mdr;
 use incrowd::job::hierarchy_from_path;
 use incrowd::model::Promise;
-use incrowd::recode::optimized::TrialReport;
-use incrowd::recode::{Method, Recoding};
 use incrowd::{Embedded, Engine, FoldSpec, Options, Silent, Value};
 
 use crate::lattice::processor_seconds;
@@ -211,7 +211,10 @@ fn recode(
 /// Returns the average penalty of all cells.
 fn penalty(table: &Dataset, partition: &Partition) -> f64 {
     let of_group = |group: usize| -> f64 {
-        let spans = partition.spans(incrowd::core::GroupId(group as u32)).iter().zip(table.quasi());
+        let spans = partition
+            .spans(incrowd::front_end::core::GroupId(group as u32))
+            .iter()
+            .zip(table.quasi());
         spans.map(|(span, quasi)| quasi.domain.ncp(span.lo, span.hi)).sum()
     };
     let groups: Vec<f64> = (0..partition.groups()).map(of_group).collect();
@@ -291,7 +294,7 @@ fn replicate(from: &Path, to: &Path, rows: u64) -> Result<(), String> {
     std::fs::rename(partial, to).map_err(|e| e.to_string())
 }
 
-fn fold(path: &Path, columns: Vec<String>) -> Result<incrowd::core::Folded, String> {
+fn fold(path: &Path, columns: Vec<String>) -> Result<incrowd::front_end::core::Folded, String> {
     let mut engine =
         Embedded::open(&[path.to_owned()], &Options::default()).map_err(|e| e.to_string())?;
     let missing = ["", "?", "NA"].map(str::to_owned).to_vec();

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use incrowd::Silent;
 use serde_json::Value as Json;
 
 use crate::lattice::processor_seconds;
@@ -132,7 +131,7 @@ pub(crate) fn score(task: &Task<'_>, release: &Path) -> Result<Scored, String> {
         release: incrowd::job::Table::file(release),
         ..incrowd::Judging::of(&job)
     };
-    let measured = incrowd::measure(&judging, None, &Silent).map_err(|e| e.to_string())?;
+    let measured = judging.measure(None).map_err(|e| e.to_string())?;
     let json = measured.to_json();
     let name = if task.ncp { "ncp" } else { "information_loss_per_column" };
     let loss = json["metrics"][name].as_f64().ok_or_else(|| format!("no {name} was measured"))?;

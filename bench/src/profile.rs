@@ -59,7 +59,7 @@ pub(crate) fn run(rows: u64, rounds: usize, dir: &Path) -> Result<(), String> {
         for _ in 0..rounds.max(1) {
             let steps = Steps::default();
             let began = Instant::now();
-            let profile = incrowd::profile(&options, &steps).map_err(|e| e.to_string())?;
+            let profile = options.progress(&steps).run().map_err(|e| e.to_string())?;
             let ended = Instant::now();
             let steps = steps.0.into_inner().unwrap_or_default();
             let ends = steps.iter().skip(1).map(|(_, at)| *at).chain([ended]);

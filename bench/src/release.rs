@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use incrowd::core::{ColumnSpec, Dataset, HierarchySpec, Kind, SensitiveSpec};
+use incrowd::front_end::core::{ColumnSpec, Dataset, HierarchySpec, Kind, SensitiveSpec};
+use incrowd::front_end::recode::Method;
+use incrowd::front_end::recode::least::{Metric, least_loss};
 use incrowd::hierarchy::mask;
 use incrowd::job::{Job, RoleName, hierarchy_from_path};
 use incrowd::model::Promise;
-use incrowd::recode::Method;
-use incrowd::recode::least::{Metric, least_loss};
 use incrowd::{Embedded, Engine, FoldSpec, Silent, Value};
 
 use crate::lattice::processor_seconds;
@@ -83,7 +83,7 @@ impl Task<'_> {
         job.write_to(out.join("release.csv"));
         // Benchmarks replace their earlier outputs.
         job.output.iter_mut().for_each(|output| output.replace = true);
-        let report = incrowd::anonymize(&job, &Silent).map_err(|e| e.to_string())?;
+        let report = incrowd::Anonymizer::new(&job).run().map_err(|e| e.to_string())?;
         let name = if self.ncp { "ncp" } else { "information_loss_per_column" };
         report.manifest.metrics.get(name).ok_or_else(|| format!("no {name} in the manifest"))
     }

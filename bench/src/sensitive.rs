@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use incrowd::core::{
+use incrowd::front_end::core::{
     Categories, Code, ColumnSpec, Dataset, Domain, Folded, HierarchySpec, SensitiveSpec, Span,
 };
+use incrowd::front_end::recode::Method;
+use incrowd::front_end::recode::full_domain::SearchReport;
 use incrowd::job::hierarchy_from_path;
 use incrowd::model::Promise;
-use incrowd::recode::Method;
-use incrowd::recode::full_domain::SearchReport;
 use incrowd::{Embedded, Engine, FoldSpec, Options, Silent, Value};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -51,7 +51,8 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             let quasi = if *columns == "5" { FIVE } else { NINE };
             let mut job = job(Path::new(from), quasi, Path::new(to));
             (*algorithm).clone_into(&mut job.algorithm.name);
-            let report = incrowd::anonymize(&job, &steps).map_err(|e| e.to_string())?;
+            let report =
+                incrowd::Anonymizer::new(&job).progress(&steps).run().map_err(|e| e.to_string())?;
             assert!(report.verification.holds(), "a release is put in place only if it holds");
         }
         _ => return Err("unknown task".to_owned()),

@@ -13,10 +13,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 use serde_json::{Map, Value as Json};
 
+use crate::errors;
 use crate::requests::{Takes, requests_of};
 use crate::tables::Given;
 use crate::work::Finished;
-use crate::{Judged, errors};
 
 /// The arguments of a function call, by name.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ impl Arguments {
         for (name, value) in given {
             let name: String = name.extract()?;
             if is_release(command, &name) && !value.is_none() {
-                releases.push((name.clone(), Judged::of(&value)?.judging().0));
+                releases.push((name.clone(), crate::judged(&value)?.second()));
                 read.insert(name, IN_MEMORY.into());
                 continue;
             }
@@ -308,14 +308,11 @@ impl Arguments {
         self,
         file: Option<&Path>,
         of_job: bool,
-        release: Judged,
+        mut builder: JudgingBuilder,
         original: Option<Given>,
     ) -> Result<(JudgingFile, Asked), Finished> {
-        let (judging, person) = release.judging();
-        let mut builder = JudgingBuilder::of(judging);
         file.into_iter().for_each(|path| builder.job(path));
         original.into_iter().for_each(|table| builder.original(table.table()));
-        person.into_iter().for_each(|column| builder.person(column));
         let (settings, asked) = self.settings()?;
         for setting in settings {
             match of_job {

@@ -18,12 +18,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use incrowd::core::Taxonomy;
+use incrowd::front_end::core::Taxonomy;
+use incrowd::front_end::{Claim, Mark, Target};
 use incrowd::hierarchy::{HierarchySpec, arx, lint};
 use incrowd::job::JobFile;
 use incrowd::job::keys::{Command, Section};
 use incrowd::{
-    AttackRequest, Audience, Claim, CompareRequest, Error, Judging, Mark, ReleasePersons, Target,
+    AttackRequest, Audience, BatchesRequest, CompareRequest, Error, Judging, JudgingBuilder,
+    ReleasePersons,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -51,11 +53,17 @@ fn anonymize(
         let (file, to_file) = arguments.making(job.as_deref(), table)?;
         let JobFile { job, provenance, notes } = file;
         let locate = |error| provenance.locate(error);
-        let journals = incrowd::unauthenticated_by_job(&job);
+        let journals = incrowd::front_end::unauthenticated_by_job(&job);
         let (release, warnings) = match to_file {
-            true => Release::in_files(incrowd::anonymize(&job, progress).map_err(locate)?, job),
+            true => Release::in_files(
+                incrowd::Anonymizer::new(&job).progress(progress).run().map_err(locate)?,
+                job,
+            ),
             false => Release::in_memory(
-                incrowd::anonymize_in_memory(&job, progress).map_err(locate)?,
+                incrowd::Anonymizer::new(&job)
+                    .progress(progress)
+                    .run_in_memory()
+                    .map_err(locate)?,
                 job,
             ),
         };
@@ -84,7 +92,7 @@ fn verify(
         progress,
         |judging, asked, progress| {
             judging.check = asked.path("check")?;
-            let checked = incrowd::verify(judging, progress)?;
+            let checked = judging.progress(progress).verify()?;
             let unread = checked.verification.unread.iter().map(|(column, records)| {
                 format!(
                     "column `{column}`: the cells of {records} records cover no person of the \
@@ -128,7 +136,7 @@ fn measure(
         (job, of_job),
         progress,
         |judging, asked, progress| {
-            let measured = incrowd::measure(judging, Some(&asked.measures()?), progress)?;
+            let measured = judging.progress(progress).measure(Some(&asked.measures()?))?;
             Ok((measured.to_json().to_string(), Vec::new()))
         },
     )
@@ -168,17 +176,17 @@ fn attack(
                 external.for_each(|path| claim.reads(path));
                 file.iter().for_each(|path| claim.reads(path));
                 let target = claim.writes(&path, "the details", "details")?;
-                incrowd::check_file(&path, Mark::None, asked.flag("replace")?)?;
+                incrowd::front_end::check_file(&path, Mark::None, asked.flag("replace")?)?;
                 Ok(target)
             });
             let details = details.transpose()?;
-            let report = incrowd::attack(judging, &request, progress)?;
+            let report = judging.progress(progress).attack(&request)?;
             let mut answer = report.to_json();
             in_arguments(&mut answer);
             if let Some(target) = &details {
-                incrowd::write_file(target, &report.details(), Audience::Owner)?;
+                incrowd::front_end::write_file(target, &report.details(), Audience::Owner)?;
             }
-            let journals = incrowd::unauthenticated_by_attack(&request);
+            let journals = incrowd::front_end::unauthenticated_by_attack(&request);
             Ok((answer.to_string(), journals.into_iter().collect()))
         },
     )
@@ -226,7 +234,7 @@ fn report(
         (job, of_job),
         progress,
         |judging, asked, progress| {
-            let pages = incrowd::report(judging, &asked.measures()?, progress)?;
+            let pages = judging.progress(progress).report(&asked.measures()?)?;
             let answer = serde_json::json!({
                 "public": pages.public, "owner": pages.owner, "holds": pages.decision.answer(),
             });
@@ -251,7 +259,7 @@ fn judge(
     + 'static,
 ) -> PyResult<Answer> {
     let arguments = Arguments::of(py, command, arguments)?;
-    let release = Judged::of(release)?;
+    let release = judged(release)?;
     run(py, progress, move |progress| {
         let (mut file, asked) = arguments.judging(job.as_deref(), of_job, release, original)?;
         let answer = judge(&mut file.judging, &asked, progress);
@@ -260,34 +268,11 @@ fn judge(
     })
 }
 
-/// The table to verify, measure or attack.
-#[derive(Debug)]
-enum Judged {
-    /// A release made by this package, with its models, and the person column of its original.
-    Release(Box<Judging>, Option<String>),
-    /// Any other table.
-    Table(Given),
-}
-
-impl Judged {
-    fn of(release: &Bound<'_, PyAny>) -> PyResult<Judged> {
-        match release.cast::<Release>() {
-            Ok(release) => {
-                let release = release.get();
-                Ok(Judged::Release(Box::new(release.judging()), release.person()))
-            }
-            Err(_) => release.extract().map(Judged::Table),
-        }
-    }
-
-    /// Returns the table with its models, and the person column of its original.
-    fn judging(self) -> (Judging, Option<String>) {
-        match self {
-            Judged::Release(judging, person) => (*judging, person),
-            Judged::Table(table) => {
-                (Judging { release: table.table(), ..Judging::default() }, None)
-            }
-        }
+/// Returns the request to judge a release of this package or any other table.
+fn judged(release: &Bound<'_, PyAny>) -> PyResult<JudgingBuilder> {
+    match release.cast::<Release>() {
+        Ok(release) => Ok(release.get().judging()),
+        Err(_) => release.extract().map(|table: Given| JudgingBuilder::new(table.table())),
     }
 }
 
@@ -317,12 +302,15 @@ fn profile(
                 .into());
         }
         let options = asked.profile(job.input.clone())?;
-        let journals = incrowd::unauthenticated_by_job(&job);
-        let profile = incrowd::profile(&options, progress).map_err(locate)?;
+        let journals = incrowd::front_end::unauthenticated_by_job(&job);
+        let profile = options.progress(progress).run().map_err(locate)?;
         let mut answer = profile.to_json();
         if let Some(params) = outliers {
             let job = of_columns.apply_to(requests::outlier_job(job, &profile, &params))?;
-            let outliers = incrowd::outliers(&job, &params, progress).map_err(locate)?;
+            let outliers = incrowd::OutlierRequest::new(job, params)
+                .progress(progress)
+                .run()
+                .map_err(locate)?;
             answer["private"]["outliers"] = outliers.to_json();
         }
         Ok((answer.to_string(), notes.into_iter().chain(journals).collect()))
@@ -353,12 +341,13 @@ fn compare(
             Some(dir) => dir,
             None => own.path().to_owned(),
         };
-        let mut journals: Vec<String> = incrowd::unauthenticated_by_job(&job).into_iter().collect();
-        journals.extend(incrowd::unauthenticated_beside([&dir.join("comparison.csv")]));
+        let mut journals: Vec<String> =
+            incrowd::front_end::unauthenticated_by_job(&job).into_iter().collect();
+        journals.extend(incrowd::front_end::unauthenticated_beside([&dir.join("comparison.csv")]));
         journals.dedup();
-        let request = CompareRequest { job, dir: dir.clone(), threads: sweep.threads };
-        let compared = incrowd::compare(&request, progress, &|| progress.is_stopped());
-        let compared = compared.map_err(|error| provenance.locate(error))?;
+        let request = CompareRequest::new(job, &dir).threads(sweep.threads);
+        let compared =
+            request.progress(progress).run().map_err(|error| provenance.locate(error))?;
         let page = std::fs::read_to_string(dir.join("comparison.html"));
         let page = page.map_err(|e| Error::resources(format!("the page cannot be read: {e}")))?;
         let notes = notes.into_iter().chain(journals).collect();
@@ -379,11 +368,13 @@ fn batches(
     run(py, progress, move |progress| {
         let (JobFile { job, provenance, notes }, asked) = arguments.publishing(job.as_deref())?;
         let dir = asked.path("dir")?.unwrap_or_else(|| PathBuf::from("releases"));
-        let mut journals: Vec<String> = incrowd::unauthenticated_by_job(&job).into_iter().collect();
-        journals.extend(incrowd::unauthenticated_by_batches(&tables.0, &dir));
+        let mut journals: Vec<String> =
+            incrowd::front_end::unauthenticated_by_job(&job).into_iter().collect();
+        journals.extend(incrowd::front_end::unauthenticated_by_batches(&tables.0, &dir));
         journals.dedup();
-        let report = incrowd::batches(&job, &tables.0, &dir, asked.flag("same_people")?, progress);
-        let report = report.map_err(|error| provenance.locate(error))?;
+        let request =
+            BatchesRequest::new(job, tables.0, dir).same_people(asked.flag("same_people")?);
+        let report = request.progress(progress).run().map_err(|error| provenance.locate(error))?;
         Ok((report.to_json().to_string(), notes.into_iter().chain(journals).collect()))
     })
 }
@@ -449,10 +440,10 @@ fn hierarchy_of<T: Send + 'static>(
     let arguments = Arguments::of(py, Command::Anonymize, &given)?;
     let (answer, journals) = run(py, progress, move |progress| {
         let (file, _) = arguments.making(None, Some(table))?;
-        let journals = incrowd::unauthenticated_by_job(&file.job);
+        let journals = incrowd::front_end::unauthenticated_by_job(&file.job);
         let spec = file.job.column(&column).and_then(|column| column.spec.hierarchy.clone());
         let spec = spec.ok_or_else(|| Error::job("no hierarchy is given"))?;
-        let counted = incrowd::column_counts(&file.job.input, &column, progress)?;
+        let counted = file.job.input.progress(progress).column_counts(&column)?;
         let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
         let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
         let taxonomy = spec.build_counted(&column, &values, Some(&counts), None)?;
@@ -518,7 +509,7 @@ fn init(
     let arguments = Arguments::of(py, Command::Init, arguments)?;
     run(py, progress, move |progress| {
         let (file, asked) = arguments.profiling(Given::Files(tables))?;
-        let journals = incrowd::unauthenticated_by_job(&file.job);
+        let journals = incrowd::front_end::unauthenticated_by_job(&file.job);
         let options = asked.init(file.job)?;
         if options.job.exists() && !asked.flag("force")? {
             let error = Error::job(format!("`{}` already exists", options.job.display()));
@@ -529,9 +520,8 @@ fn init(
         let mut claim = Claim::default();
         claim.read_input(&options.input);
         let target = claim.writes(&options.job, "the job file", "output")?;
-        let draft =
-            incrowd::profile::init(&options, progress).map_err(|e| file.provenance.locate(e))?;
-        incrowd::write_file(&target, draft.text.as_bytes(), Audience::Everybody)?;
+        let draft = options.progress(progress).run().map_err(|e| file.provenance.locate(e))?;
+        incrowd::front_end::write_file(&target, draft.text.as_bytes(), Audience::Everybody)?;
         let unsure =
             draft.profile.columns.iter().filter(|c| !c.proposal.sure).map(|c| c.name.clone());
         let unsure: Vec<String> = unsure.collect();
@@ -562,7 +552,7 @@ fn write_page(
             return Err(Error::job(format!("`{}` already exists", path.display()))
                 .help("choose another file, or replace it with `replace=True`"));
         }
-        incrowd::write_file(&target, text.as_bytes(), readers)
+        incrowd::front_end::write_file(&target, text.as_bytes(), readers)
     };
     write().map_err(|error| errors::raise(py, error.into()))
 }
@@ -603,7 +593,7 @@ fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 /// Removes the staged files of interrupted runs.
 #[pyfunction]
 fn abandon_all() {
-    incrowd::abandon_all();
+    incrowd::front_end::abandon_all();
 }
 
 #[pymodule]

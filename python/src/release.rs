@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use arrow_array::RecordBatchReader;
-use incrowd::core::text::Block;
+use incrowd::front_end::core::text::Block;
 use incrowd::job::Job;
-use incrowd::{Error, Judging, MemoryRelease, Released, Report};
+use incrowd::{Error, JudgingBuilder, MemoryRelease, Released, Report};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -35,7 +35,7 @@ impl Release {
 
     /// Returns a release in memory, and its warnings.
     pub(crate) fn in_memory(released: Released, job: Job) -> (Release, Vec<String>) {
-        let Released { tables, report } = released;
+        let Released { tables, report, .. } = released;
         let warnings = warnings(&report);
         let held = MemoryRelease { tables, manifest: report.manifest.clone() };
         (Release::new(report, job, Some(held)), warnings)
@@ -66,22 +66,9 @@ impl Release {
         held.reader().map_err(|e| errors::raise(py, e.into()))
     }
 
-    /// Returns the person column of the original.
-    pub(crate) fn person(&self) -> Option<String> {
-        self.job.input.person.clone()
-    }
-
-    /// Returns the release with the models of its manifest and the hierarchies of its job.
-    pub(crate) fn judging(&self) -> Judging {
-        match &self.held {
-            Some(held) => Judging::of_memory(held.clone(), &self.job),
-            None => {
-                let mut judging = Judging::of(&self.job);
-                judging.models.clear();
-                judging.original = None;
-                judging
-            }
-        }
+    /// Returns the request to judge the release with the models of its manifest.
+    pub(crate) fn judging(&self) -> JudgingBuilder {
+        JudgingBuilder::of_release(&self.job, self.held.clone())
     }
 }
 

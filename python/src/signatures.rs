@@ -2,11 +2,11 @@
 //! list of keys, the cards, and the other arguments.
 
 use incrowd::explain::{Entry, takes};
+use incrowd::front_end::recode::ALGORITHMS;
+use incrowd::front_end::recode::suppression::SUPPRESSIONS;
 use incrowd::job::keys::{Command, Form, Key, Kind};
 use incrowd::job::{argument_name, main_param, model_argument};
 use incrowd::model::MODELS;
-use incrowd::recode::ALGORITHMS;
-use incrowd::recode::suppression::SUPPRESSIONS;
 use incrowd::{ATTACKS, Param, ParamKind};
 use serde_json::{Value as Json, json};
 
@@ -156,7 +156,7 @@ pub(crate) fn entry(entry: &Entry) -> Json {
         "about": entry.about,
         "limits": entry.limits,
         "needs": entry.needs,
-        "better": entry.better.map(incrowd::core::Better::words),
+        "better": entry.better.map(incrowd::front_end::core::Better::words),
         "paper": entry.paper,
         "repeatable": entry
             .repeatable

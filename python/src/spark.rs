@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::{Schema, SchemaRef};
-use incrowd::engine::{
+use incrowd::front_end::engine::{
     Asked, Order, Part, PersonColumn, Places, PlannedPart, Receipt, Remote, RemoteEngine,
     RemoteParts, RemotePlan, RemoteStore, Rows, Whole,
 };
@@ -430,7 +430,7 @@ pub(crate) fn spark_plan_part(
         let given = Given::Memory(Batches::remote(remote.clone()));
         let file = arguments.making_remote(job.as_deref(), given, "part")?;
         let mut engine = RemoteEngine::of_part(remote, &whole, part)?;
-        let result = incrowd::plan_part(&mut engine, &file.job, &whole, progress);
+        let result = incrowd::front_end::plan_part(&mut engine, &file.job, &whole, progress);
         let part = result.map_err(|error| file.provenance.locate(error))?;
         Ok((planned(&part.plan), part.receipt.suppressed, part.known))
     })
@@ -458,7 +458,7 @@ pub(crate) fn spark_anonymize(
         let store = store.lock().unwrap_or_else(PoisonError::into_inner).take();
         let store = store.ok_or_else(|| Error::bug("a store was used twice"))?;
         let mut engine = RemoteEngine::new(remote, Box::new(store))?;
-        let report = incrowd::anonymize_with(&mut engine, &file.job, progress);
+        let report = incrowd::Anonymizer::new(&file.job).progress(progress).run_with(&mut engine);
         let report = report.map_err(|error| file.provenance.locate(error))?;
         let (release, warnings) = Release::in_files(report, file.job);
         Ok((release, file.notes.into_iter().chain(warnings).collect()))
@@ -468,7 +468,7 @@ pub(crate) fn spark_anonymize(
 /// Publishes a staged directory atomically. The old directory is moved to the staged path.
 #[pyfunction]
 pub(crate) fn put_directory(py: Python<'_>, staged: PathBuf, target: PathBuf) -> PyResult<()> {
-    let put = py.detach(|| incrowd::engine::put_directory(&staged, &target));
+    let put = py.detach(|| incrowd::front_end::engine::put_directory(&staged, &target));
     put.map_err(|error| errors::raise(py, error.into()))
 }
 
@@ -477,7 +477,7 @@ pub(crate) fn put_directory(py: Python<'_>, staged: PathBuf, target: PathBuf) ->
 pub(crate) fn digest(py: Python<'_>, directory: PathBuf) -> PyResult<(Vec<PathBuf>, String)> {
     let read = || {
         let files = Source::matching(&[directory])?;
-        let digest = incrowd::engine::digest_of(&files)?;
+        let digest = incrowd::front_end::engine::digest_of(&files)?;
         Ok((files, digest))
     };
     py.detach(read).map_err(|error: Error| errors::raise(py, error.into()))
@@ -494,7 +494,7 @@ pub(crate) fn digest_each(py: Python<'_>, paths: &Bound<'_, PyAny>) -> PyResult<
             converted(py, error)
         })
     });
-    let digest = incrowd::engine::digest_of_each(paths);
+    let digest = incrowd::front_end::engine::digest_of_each(paths);
     match raised {
         Some(error) => Err(error),
         None => digest.map_err(|error| errors::raise(py, error.into())),
@@ -511,7 +511,7 @@ pub(crate) fn job_places(
     let file = file.map_err(|error| errors::raise(py, error))?;
     // Spark would read such a directory as single Parquet files.
     for path in file.job.input.paths.iter().filter_map(Location::file) {
-        let checked = incrowd::engine::check_table_format(path);
+        let checked = incrowd::front_end::engine::check_table_format(path);
         checked
             .map_err(|error| errors::raise(py, file.provenance.locate(error.at("input.path"))))?;
     }

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use incrowd::core::{Dataset, Partition};
+use incrowd::front_end::core::{Dataset, Partition};
+use incrowd::front_end::recode::Method;
 use incrowd::model::{BoundModel, Promise};
-use incrowd::recode::Method;
 use incrowd::{Silent, Value};
 
 use super::measure::{Ask, bind, measure};
@@ -62,7 +62,7 @@ pub(super) fn full(text: &mut String, data: &Path, path: &Path) -> Result<(), St
 
 /// Returns the number of groups that the model does not admit.
 fn not_plain(data: &Dataset, partition: &Partition, bound: &dyn BoundModel) -> usize {
-    use incrowd::core::{Extent, GroupId, GroupSummary, Region};
+    use incrowd::front_end::core::{Extent, GroupId, GroupSummary, Region};
     let mut groups = vec![GroupSummary::empty(1); partition.groups()];
     for row in 0..data.rows() {
         if let Some(group) = partition.group(row) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use incrowd::core::{ColumnSpec, HierarchySpec, SensitiveSpec};
+use incrowd::front_end::core::{ColumnSpec, HierarchySpec, SensitiveSpec};
 
 use super::measure::{Ask, bind, measure};
 use super::table::{Table, make_table};

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use incrowd::core::outlier::Forced;
-use incrowd::core::{Dataset, Partition};
+use incrowd::front_end::core::outlier::Forced;
+use incrowd::front_end::core::{Dataset, Partition};
+use incrowd::front_end::recode::Method;
+use incrowd::front_end::recode::expansion::ExpansionReport;
 use incrowd::model::{BoundModel, Promise};
-use incrowd::recode::Method;
-use incrowd::recode::expansion::ExpansionReport;
 use incrowd::{Silent, Value};
 
 /// The parameters of one run.
@@ -101,8 +101,11 @@ fn run(data: &Dataset, partition: &Partition, report: &ExpansionReport, seconds:
     let (columns, n) = (data.quasi().len() as f64, data.records() as f64);
     let mut losses = Vec::with_capacity(partition.groups());
     for group in 0..partition.groups() {
-        let spans = partition.spans(incrowd::core::GroupId(group as u32));
-        let loss = |(quasi, span): (&incrowd::core::dataset::Quasi, &incrowd::core::Span)| {
+        let spans = partition.spans(incrowd::front_end::core::GroupId(group as u32));
+        let loss = |(quasi, span): (
+            &incrowd::front_end::core::dataset::Quasi,
+            &incrowd::front_end::core::Span,
+        )| {
             let cell = quasi.domain.read(&quasi.domain.label(span.lo, span.hi));
             cell.map_or(1.0, |cell| quasi.domain.cell_loss(&cell))
         };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd::core::{ColumnSpec, Dataset, Folded, HierarchySpec, SensitiveSpec};
+use incrowd::front_end::core::{ColumnSpec, Dataset, Folded, HierarchySpec, SensitiveSpec};
 use incrowd::job::hierarchy_from_path;
 use incrowd::{Embedded, Engine, FoldSpec, Options, Silent};
 

@@ -202,8 +202,9 @@ pub(super) fn targets(
     let bound = bind(&whole, &Ask { k: 5, p: 0.8, d: 0.85, attributes: &[] })?;
     let outliers = bound.outliers().ok_or("no outliers")?;
     let (counts, forced) = (outliers.counts(), outliers.forced(&whole));
-    let extents = whole.quasi().iter().map(|q| incrowd::core::Extent::whole(&q.domain)).collect();
-    let dead = outliers.is_dead(&incrowd::core::Region { extents });
+    let extents =
+        whole.quasi().iter().map(|q| incrowd::front_end::core::Extent::whole(&q.domain)).collect();
+    let dead = outliers.is_dead(&incrowd::front_end::core::Region { extents });
     out(
         text,
         [

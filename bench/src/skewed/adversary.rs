@@ -1,7 +1,7 @@
 //! The knowledge of an adversary about the dominant value, from one release and from two.
 
 use incrowd::eligibility::{self, Mechanism, Prior, Survey, survey};
-use incrowd::recode::suppression::{Rule, Secret, Way};
+use incrowd::front_end::recode::suppression::{Rule, Secret, Way};
 
 use super::zipf::zipf;
 

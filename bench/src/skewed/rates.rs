@@ -1,7 +1,7 @@
 //! Suppressed shares of each method, as a row of a table or a point of a plot.
 
-use incrowd::recode::suppression::levels::{safe_stop, stop};
-use incrowd::recode::suppression::{Rule, Way};
+use incrowd::front_end::recode::suppression::levels::{safe_stop, stop};
+use incrowd::front_end::recode::suppression::{Rule, Way};
 
 use super::Options;
 use crate::chart::{Chart, Line};

@@ -171,7 +171,8 @@ pub(crate) fn task(args: &[String]) -> Result<(), String> {
     }
     let steps = Steps::default();
     let began = Instant::now();
-    let report = incrowd::anonymize(&job, &steps).map_err(|e| e.to_string())?;
+    let report =
+        incrowd::Anonymizer::new(&job).progress(&steps).run().map_err(|e| e.to_string())?;
     let seconds = began.elapsed().as_secs_f64();
     let bytes = std::fs::metadata(&to).map_err(|e| e.to_string())?.len();
     println!(

@@ -1,7 +1,7 @@
 //! The examples of the paper, and its Zipf tables.
 
-use incrowd::recode::suppression::levels::{cut, safe_stop, stop};
-use incrowd::recode::suppression::{Rule, Way};
+use incrowd::front_end::recode::suppression::levels::{cut, safe_stop, stop};
+use incrowd::front_end::recode::suppression::{Rule, Way};
 
 use super::Options;
 use super::rates::{Rates, header, plot, rates, row};

@@ -47,6 +47,7 @@ impl Decision {
 
 /// Result of verifying one privacy model.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Judgement {
     /// Name of the model.
     pub name: &'static str,

@@ -69,7 +69,9 @@ impl<const COMMAND: usize> Keys<COMMAND> {
         let mut file = self.builder(inputs)?.finish()?;
         crate::streams::resolve(&mut file.job.input.paths)?;
         self.notes.iter().chain(&file.notes).for_each(|note| mode.note(note));
-        incrowd::unauthenticated_by_job(&file.job).iter().for_each(|text| mode.warn(text));
+        incrowd::front_end::unauthenticated_by_job(&file.job)
+            .iter()
+            .for_each(|text| mode.warn(text));
         Ok(file)
     }
 
@@ -132,7 +134,8 @@ fn arg(key: &Key, flag: &'static Flag) -> Arg {
         help += &format!(" ({})", words.join(", "));
     }
     if key.section == Section::Algorithm && key.kind == Kind::Card && flag.about.is_none() {
-        let names: Vec<&str> = incrowd::recode::ALGORITHMS.iter().map(|card| card.name).collect();
+        let names: Vec<&str> =
+            incrowd::front_end::recode::ALGORITHMS.iter().map(|card| card.name).collect();
         help += &format!(" ({})", names.join(", "));
     }
     if !key.default.is_empty() && flag.about.is_none() && flag.form != Form::Yes {

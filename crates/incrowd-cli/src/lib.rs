@@ -47,7 +47,7 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         if !again && commands::serve::stop() {
             return;
         }
-        incrowd::abandon_all();
+        incrowd::front_end::abandon_all();
         progress::report_published();
         std::process::exit(130);
     })

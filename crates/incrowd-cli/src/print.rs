@@ -8,8 +8,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use comfy_table::{CellAlignment, Table};
-use incrowd::core::text::Block;
-pub(crate) use incrowd::core::text::{groups, number, thousands};
+use incrowd::front_end::core::text::Block;
+pub(crate) use incrowd::front_end::core::text::{groups, number, thousands};
 use incrowd::job::keys::{self, Flag, Form};
 
 /// Prints a line of the result.
@@ -93,7 +93,7 @@ pub(crate) use errln;
 
 /// Writes an already escaped message.
 pub(crate) fn write_stderr(text: &str) {
-    use incrowd::engine::{StandardStream, goes_into_input};
+    use incrowd::front_end::engine::{StandardStream, goes_into_input};
     use std::io::Write;
     // A stream may be redirected into an input file, which a message would change. If both streams
     // are, the exit code is the only result.

@@ -1,6 +1,7 @@
 //! A progress bar on standard error. It is shown only on a terminal and only after a delay.
 
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::print::{OutputMode, errln, one_line};
@@ -83,6 +84,10 @@ impl Progress for Bar {
         if let Ok(mut published) = PUBLISHED.lock() {
             published.iter_mut().for_each(|release| release.reported = true);
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        crate::INTERRUPTED.load(Ordering::SeqCst)
     }
 
     fn note(&self, text: &str) {

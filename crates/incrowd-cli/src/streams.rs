@@ -9,8 +9,9 @@ use std::io::{self, Seek};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use incrowd::Error;
+use incrowd::front_end::StandardStream;
 use incrowd::job::{Job, Location, Output};
-use incrowd::{Error, StandardStream};
 use tempfile::TempDir;
 
 /// The name of standard input and output.
@@ -57,7 +58,7 @@ fn spooled() -> Result<PathBuf, Error> {
             .help("the environment variable TMPDIR sets the directory of temporary files")
     };
     if let Some(input) = own_handle(&io::stdin()) {
-        incrowd::use_stream(StandardStream::Input, &input)?;
+        incrowd::front_end::use_stream(StandardStream::Input, &input)?;
     }
     let mut file = tempfile::tempfile().map_err(failed)?;
     io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
@@ -82,7 +83,7 @@ pub(crate) fn use_outputs() -> Result<(), Error> {
         (StandardStream::Error, own_handle(&io::stderr())),
     ];
     for (stream, file) in outputs {
-        file.map_or(Ok(()), |file| incrowd::use_stream(stream, &file))?;
+        file.map_or(Ok(()), |file| incrowd::front_end::use_stream(stream, &file))?;
     }
     Ok(())
 }

@@ -136,6 +136,36 @@ impl fmt::Display for Value {
     }
 }
 
+impl From<u32> for Value {
+    fn from(n: u32) -> Value {
+        Value::Integer(n.into())
+    }
+}
+
+impl From<f64> for Value {
+    fn from(x: f64) -> Value {
+        Value::Real(x)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Value {
+        Value::Flag(flag)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(word: &str) -> Value {
+        Value::Word(word.to_owned())
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for Value {
+    fn from(words: [&str; N]) -> Value {
+        Value::Words(words.map(str::to_owned).to_vec())
+    }
+}
+
 impl Value {
     /// Parses a value of the command line according to the type of the parameter.
     pub fn from_word(word: &str, kind: ParamKind) -> Value {

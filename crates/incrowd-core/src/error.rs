@@ -7,7 +7,7 @@ use crate::number::{parse_date, parse_number};
 /// The result type of fallible functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The cause of an error, which determines who must act.
+/// The cause of an error, which determines who must act. See the example of [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -29,6 +29,16 @@ pub enum Fault {
 ///
 /// Messages name columns, rows, files and parameters. They never contain a cell of the table:
 /// errors end up in tickets.
+///
+/// ```
+/// use incrowd_core::Fault;
+/// use incrowd_core::model::Promise;
+///
+/// let error = Promise::new("l-diversty", []).unwrap_err();
+/// assert_eq!(error.fault(), Fault::Job);
+/// assert_eq!(error.message(), "there is no model `l-diversty`");
+/// assert!(error.advice().unwrap().contains("l-diversity"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     fault: Fault,

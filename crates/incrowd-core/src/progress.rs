@@ -1,6 +1,21 @@
 //! Progress reports of long operations, independent of the user interface.
 
 /// Receives progress reports. Implementations must be cheap and callable from any thread.
+///
+/// ```
+/// use std::sync::Mutex;
+///
+/// /// Keeps the names of all steps.
+/// #[derive(Default)]
+/// struct Steps(Mutex<Vec<String>>);
+///
+/// impl incrowd_core::Progress for Steps {
+///     fn step(&self, name: &str, _: Option<u64>) {
+///         self.0.lock().unwrap().push(name.to_owned());
+///     }
+///     fn advance(&self, _: u64) {}
+/// }
+/// ```
 pub trait Progress: Sync {
     /// A step begins; `total` is the amount of work in it, if known.
     fn step(&self, name: &str, total: Option<u64>);
@@ -22,6 +37,10 @@ pub trait Progress: Sync {
     fn reported(&self) {}
     /// `amount` more of the current step is done.
     fn advance(&self, amount: u64);
+    /// Whether the work should end. It is asked by work that can return a partial result.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// Ignores all reports.

@@ -155,7 +155,7 @@ fn job(dir: &Path) -> JobFile {
 /// Returns a release and its manifest.
 fn released(dir: &Path) -> (Vec<u8>, Vec<u8>) {
     write(dir, "t.csv", &corpora::tables()[0]);
-    incrowd::anonymize(&job(dir).job, &Silent).expect("the table is check_error");
+    incrowd::Anonymizer::new(&job(dir).job).run().expect("the table is check_error");
     let read = |name| std::fs::read(dir.join(name)).expect("it was written");
     let release = (read("out.csv"), read("out.release.json"));
     ["t.csv", "out.csv", "out.release.json"]
@@ -169,8 +169,8 @@ fn read_back(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     write(dir, "t.csv", &corpora::tables()[0]);
     write(dir, "out.csv", bytes);
     let judging = Judging::of(&job(dir).job);
-    judge(incrowd::verify(&judging, &Silent), in_header(bytes))?;
-    judge(incrowd::measure(&judging, None, &Silent), in_header(bytes))
+    judge(judging.verify(), in_header(bytes))?;
+    judge(judging.measure(None), in_header(bytes))
 }
 
 /// Reads a manifest, and verifies its release.
@@ -179,13 +179,13 @@ fn stated(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     write(dir, "out.csv", b"age,city,born,disease\n*,*,*,x\n*,*,*,y\n");
     write(dir, "out.release.json", bytes);
     // The parameters of a manifest may be quoted: they are not cells.
-    judge(incrowd::verify(&Judging::new(dir.join("out.csv")), &Silent), true)
+    judge(Judging::new(dir.join("out.csv")).verify(), true)
 }
 
 /// Runs the whole pipeline: afterwards there is a release with its manifest, or nothing.
 fn whole(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     write(dir, "t.csv", bytes);
-    let outcome = incrowd::anonymize(&job(dir).job, &Silent);
+    let outcome = incrowd::Anonymizer::new(&job(dir).job).run();
     let made = outcome.is_ok();
     judge(outcome, in_header(bytes))?;
     for entry in std::fs::read_dir(dir).map_err(|e| e.to_string())? {
@@ -215,7 +215,7 @@ fn journal(dir: &Path, bytes: &[u8]) -> Result<(), String> {
     let held = std::fs::File::open(staged).map_err(|e| e.to_string())?;
     held.lock().map_err(|e| e.to_string())?;
     let recovery = incrowd::recover(dir);
-    judge(incrowd::verify(&Judging::new(dir.join(NAMES[0])), &Silent), true)?;
+    judge(Judging::new(dir.join(NAMES[0])).verify(), true)?;
     if read() != before {
         return Err("a file was changed or removed".to_owned());
     }

@@ -2,8 +2,8 @@
 //! All charts use positions relative to the width and take colours from CSS classes.
 
 use incrowd::Glimpse;
-use incrowd::core::text::thousands;
-use incrowd::core::{NodeId, Taxonomy};
+use incrowd::front_end::core::text::thousands;
+use incrowd::front_end::core::{NodeId, Taxonomy};
 use incrowd_report::chart::{bar, pc};
 use incrowd_report::{percent, short};
 use maud::{Markup, html};

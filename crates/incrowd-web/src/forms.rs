@@ -89,7 +89,7 @@ pub(crate) fn param(document: &Document, param: &'static Param, above: &[&str]) 
 fn cards(section: Section) -> Vec<&'static str> {
     match section {
         Section::Models => incrowd::model::MODELS.iter().map(|card| card.name).collect(),
-        _ => incrowd::recode::ALGORITHMS.iter().map(|card| card.name).collect(),
+        _ => incrowd::front_end::recode::ALGORITHMS.iter().map(|card| card.name).collect(),
     }
 }
 
@@ -181,7 +181,9 @@ mod tests {
             check(&field_name(&["x", own.name]), key(&document, own, &["x"]).into_string());
         }
         let params = incrowd::model::MODELS.iter().flat_map(|card| card.params);
-        for own in params.chain(incrowd::recode::ALGORITHMS.iter().flat_map(|card| card.params)) {
+        for own in
+            params.chain(incrowd::front_end::recode::ALGORITHMS.iter().flat_map(|card| card.params))
+        {
             check(&field_name(&["x", own.name]), param(&document, own, &["x"]).into_string());
         }
     }

@@ -1,6 +1,6 @@
 //! Markup shared by all pages, in addition to that of reports: errors, blocks, durations.
 
-use incrowd::core::text::Block;
+use incrowd::front_end::core::text::Block;
 use incrowd::job::JobError;
 pub(crate) use incrowd_report::parts::prose;
 use incrowd_report::parts::table;

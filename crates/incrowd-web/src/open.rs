@@ -67,8 +67,9 @@ impl Opened {
         let id = secret()[..12].to_owned();
         let (open, jobs, dir) = (OpenTable::new(), Mutex::default(), Mutex::default());
         let discarded = AtomicBool::new(false);
-        let journals =
-            incrowd::unauthenticated_beside(input.paths.iter().filter_map(Location::file));
+        let journals = incrowd::front_end::unauthenticated_beside(
+            input.paths.iter().filter_map(Location::file),
+        );
         Opened { id, name, origin, input, base, journals, open, jobs, dir, discarded }
     }
 
@@ -129,7 +130,7 @@ impl Opened {
 
     /// Profiles the table and drafts its first job.
     pub(crate) fn inspect(&self, progress: &dyn Progress) -> Result<Inspection> {
-        let glimpses = incrowd::glimpse(&self.input, progress)?;
+        let glimpses = self.input.progress(progress).glimpse()?;
         // A group cannot have more records than the table.
         let records = glimpses.first().map_or(0, |column| column.records);
         let options = |k| InitOptions {
@@ -139,7 +140,7 @@ impl Opened {
             ..InitOptions::default()
         };
         let k = DEFAULT_K.min((records / 4).max(2));
-        let (text, profile) = match incrowd::profile::init(&options(k), progress) {
+        let (text, profile) = match options(k).progress(progress).run() {
             Ok(draft) => (draft.text, draft.profile),
             // No role is certain, or the table is tiny: the user decides.
             Err(error) if error.fault() == incrowd::Fault::Job => {
@@ -148,7 +149,7 @@ impl Opened {
                     most: Some(2),
                     ..Default::default()
                 };
-                (String::new(), incrowd::profile(&options, progress)?)
+                (String::new(), options.progress(progress).run()?)
             }
             Err(error) => return Err(error),
         };

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use incrowd::core::MissingCells;
+use incrowd::front_end::core::MissingCells;
+use incrowd::front_end::{Mark, Target};
 use incrowd::job::{CompareJob, Job};
 use incrowd::profile::Profile;
 use incrowd::work::{Failed, Watch, caught};
 use incrowd::{
     Ask, AttackReport, AttackRequest, Audience, CompareRequest, Comparison, Error, Insight,
-    Judging, Location, Mark, Measurement, MemoryRelease, ProfileOptions, Progress, Report, Target,
+    Judging, Location, Measurement, MemoryRelease, ProfileOptions, Progress, Report,
 };
 use toml::Value;
 
@@ -171,12 +172,12 @@ fn uniqueness(table: &Opened, document: &Document, watch: &Watch) -> Result<Answ
             .into());
     }
     let options = ProfileOptions { input, quasi, columns, ..ProfileOptions::default() };
-    Ok(Answer::Uniqueness(Arc::new(incrowd::profile(&options, watch)?)))
+    Ok(Answer::Uniqueness(Arc::new(options.progress(watch).run()?)))
 }
 
 fn release(table: &Opened, job: Job, watch: &Watch) -> Result<Answer, Failed> {
     let began = Instant::now();
-    let (released, insight) = table.open.anonymize(&job, watch)?;
+    let (released, insight) = table.open.progress(watch).anonymize(&job)?;
     let held =
         MemoryRelease { tables: released.tables, manifest: released.report.manifest.clone() };
     let seconds = began.elapsed().as_secs_f64();
@@ -193,7 +194,7 @@ fn alternatives(table: &Opened, document: &Document, watch: &Watch) -> Result<An
         watch.step("trying other k", None);
         let with_k = document.with_k(k);
         let job = table.quick_job(&with_k).unwrap_or_else(|| table.read(&with_k))?;
-        let outcome = match table.open.anonymize(&job, watch) {
+        let outcome = match table.open.progress(watch).anonymize(&job) {
             Ok((released, _)) => {
                 let manifest = &released.report.manifest;
                 Ok((manifest.metrics.ncp(), manifest.groups))
@@ -208,8 +209,8 @@ fn alternatives(table: &Opened, document: &Document, watch: &Watch) -> Result<An
 fn check(release: &Release, watch: &Watch) -> Result<Answer, Failed> {
     let judging = Judging::of_memory(release.held.clone(), &release.job)
         .with_original(release.job.input.clone());
-    let attacks = incrowd::attack(&judging, &AttackRequest::default(), watch)?;
-    let (measured, unmeasured) = match incrowd::measure(&judging, Some(&Ask::default()), watch) {
+    let attacks = judging.progress(watch).attack(&AttackRequest::default())?;
+    let (measured, unmeasured) = match judging.progress(watch).measure(Some(&Ask::default())) {
         Ok(measured) => (Some(measured), None),
         Err(error) => (None, Some(error.to_string())),
     };
@@ -228,8 +229,7 @@ fn compare(
     job.compare = Some(CompareJob::default());
     let failed = |e| Error::resources(format!("cannot create a private directory: {e}"));
     let dir = tempfile::tempdir_in(dir).map_err(failed)?;
-    let request = CompareRequest { job, dir: dir.path().to_owned(), threads: 0 };
-    let compared = incrowd::compare(&request, watch, &|| watch.is_stopped())?;
+    let compared = CompareRequest::new(job, dir.path()).progress(watch).run()?;
     match compared.complete() {
         true => Ok(Answer::Compared(Arc::new(compared))),
         false => Err(Failed::Stopped),
@@ -294,29 +294,33 @@ fn publish(table: &Opened, document: &Document, watch: &Watch) -> Result<Answer,
     let dir = path.parent().unwrap_or(Path::new("")).to_owned();
     // The job file must not replace an input or another output.
     let job_path = dir.join(job_name(&path));
-    let mut claim = incrowd::Claim::default();
+    let mut claim = incrowd::front_end::Claim::default();
     claim.read_input(&job.input);
     let target: Target = claim.writes(&job_path, "the job file", "job")?;
     let replace = job.output.as_ref().is_some_and(|output| output.replace);
-    incrowd::check_file(&job_path, Mark::Begins(JOB_BEGINS), replace)?;
+    incrowd::front_end::check_file(&job_path, Mark::Begins(JOB_BEGINS), replace)?;
     let demo = matches!(table.origin, Origin::Demo).then(|| dir.join(demo::NAME));
     if let (Some(to), Some(from)) = (&demo, table.input.paths.first().and_then(Location::file)) {
         // An equal file from an earlier demo may be replaced.
         let same = matches!((std::fs::read(to), std::fs::read(from)), (Ok(a), Ok(b)) if a == b);
-        incrowd::check_file(to, Mark::None, replace || same)?;
+        incrowd::front_end::check_file(to, Mark::None, replace || same)?;
     }
-    let journals = incrowd::unauthenticated_by_job(&job);
-    let report = incrowd::anonymize(&job, watch)?;
+    let journals = incrowd::front_end::unauthenticated_by_job(&job);
+    let report = incrowd::Anonymizer::new(&job).progress(watch).run()?;
     let mut files = vec![(File::Release, path), (File::Manifest, report.manifest_path.clone())];
     files.extend(report.tables.iter().skip(1).map(|path| (File::Release, path.clone())));
     files.extend(output(document, "report").map(|path| (File::Public, path)));
     files.extend(output(document, "owner_report").map(|path| (File::Owner, path)));
-    incrowd::write_file(&target, job_text(table, None, document).as_bytes(), Audience::Owner)?;
+    incrowd::front_end::write_file(
+        &target,
+        job_text(table, None, document).as_bytes(),
+        Audience::Owner,
+    )?;
     files.push((File::Job, job_path));
     if let (Some(to), Some(from)) = (demo, table.input.paths.first().and_then(Location::file)) {
         let bytes = std::fs::read(from)
             .map_err(|e| Error::resources(format!("cannot read the demo: {e}")))?;
-        incrowd::write_file(&Target::decide(&to)?, &bytes, Audience::Everybody)?;
+        incrowd::front_end::write_file(&Target::decide(&to)?, &bytes, Audience::Everybody)?;
         files.push((File::Table, to));
     }
     Ok(Answer::Published(Arc::new(Published { dir, files, journals })))

@@ -199,7 +199,7 @@ pub(crate) fn proposed(role: &str) -> String {
 }
 
 pub(crate) fn values(distinct: u64, missing: u64) -> String {
-    let thousands = incrowd::core::text::thousands;
+    let thousands = incrowd::front_end::core::text::thousands;
     let values = if distinct == 1 {
         "1 value".to_owned()
     } else {

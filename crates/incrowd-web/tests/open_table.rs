@@ -1,7 +1,7 @@
 //! Releases of an open table equal releases of a table that is read again.
 
 use incrowd::job::{Job, RoleName};
-use incrowd::{OpenTable, Released, Silent, anonymize_in_memory};
+use incrowd::{Anonymizer, OpenTable, Released};
 
 fn table(shift: usize) -> String {
     let mut table = String::from("id,age,zip,disease,note\n");
@@ -43,8 +43,8 @@ fn an_open_table_gives_the_release_of_a_table_that_is_read_again() {
     std::fs::write(&path, table(0)).unwrap();
     let open = OpenTable::new();
     for k in [2, 5, 11, 5] {
-        let (again, insight) = open.anonymize(&job(&path, k), &Silent).unwrap();
-        let anew = anonymize_in_memory(&job(&path, k), &Silent).unwrap();
+        let (again, insight) = open.anonymize(&job(&path, k)).unwrap();
+        let anew = Anonymizer::new(job(&path, k)).run_in_memory().unwrap();
         assert_eq!(records(&again), records(&anew), "k = {k}");
         assert_eq!(again.report.manifest.metrics, anew.report.manifest.metrics);
         let insight = insight.unwrap();
@@ -60,14 +60,14 @@ fn an_open_table_gives_the_release_of_a_table_that_is_read_again() {
 
     // Other roles need another fold; passthrough columns are read again.
     let passing = job(&path, 5).with_role(["note"], RoleName::Passthrough);
-    let (again, _) = open.anonymize(&passing, &Silent).unwrap();
+    let (again, _) = open.anonymize(&passing).unwrap();
     assert_eq!(records(&again).len(), 400);
     assert_eq!(open.kept(), 1);
 
     // A changed file is read again.
     std::fs::write(&path, table(3) + "p,99,10001,flu,n\n").unwrap();
-    let (again, _) = open.anonymize(&job(&path, 5), &Silent).unwrap();
-    let anew = anonymize_in_memory(&job(&path, 5), &Silent).unwrap();
+    let (again, _) = open.anonymize(&job(&path, 5)).unwrap();
+    let anew = Anonymizer::new(job(&path, 5)).run_in_memory().unwrap();
     assert_eq!(records(&again), records(&anew));
     assert_eq!(records(&again).len(), 401);
 }

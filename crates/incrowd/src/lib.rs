@@ -5,8 +5,8 @@
 //! and only then publishes the release. A [`Judging`] names a published release:
 //! [`Judging::verify`] verifies its models, [`Judging::attack`] measures what an adversary can
 //! infer from it, [`Judging::measure`] its information loss, and [`Judging::report`] makes pages of
-//! all results. Both report their progress on request. The functions [`anonymize`], [`verify`],
-//! [`attack`], [`measure`] and [`report`] do the same in one call.
+//! all results. [`ProfileOptions`], [`CompareRequest`] and [`BatchesRequest`] are further requests.
+//! Each has a method `progress` for a receiver of progress reports, which can also stop the work.
 //!
 //! From a file:
 //!
@@ -62,82 +62,75 @@ mod making;
 mod reporting;
 mod series;
 
-pub use compare::{
-    Baseline, CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried,
-    compare,
-};
+// Errors, progress, and values of parameters.
+pub use incrowd_core::{Error, Fault, Param, ParamKind, Progress, Result, Silent, Value};
+
+// Which table is released, and how?
+pub use incrowd_core::{hierarchy, metric, model};
+pub use incrowd_engine::{Batches, FORMATS, Location};
+pub use job::Job;
+
+// Making a release.
+pub use incrowd_engine::{Recovery, ReleasedTable, recover};
+pub use making::anonymizer::Anonymizer;
+pub use making::make::Records;
+pub use making::open_table::OpenTable;
+pub use making::pipeline::{Released, Report};
+pub use making::publication::TableContent;
+pub use making::publication::joined::JoinReport;
+pub use making::suppression::{Guess, SuppressionReport};
+pub use making::weights::WeightedUtility;
+pub use manifest::{Manifest, default_path as manifest_path};
+pub use reporting::insight::Insight;
+
+// Judging a release.
 pub use incrowd_audit::attack::{ATTACKS, Card as AttackCard, Epsilon, Finding, Quantity};
 pub use incrowd_audit::{
     Decision, Judgement, UniqueOn, UniqueRecords, Verification, eligibility, risk, utility,
 };
 pub use incrowd_core::audience::{Audience, FEWEST_QUERIES, Fact};
-pub use incrowd_core::{Error, Fault, Progress, Result, Silent, Value, hierarchy, metric, model};
-pub use incrowd_core::{Param, ParamKind};
-pub use incrowd_engine as engine;
-pub use incrowd_engine::{
-    Batches, Embedded, Engine, FORMATS, FoldSpec, Location, MOST_BYTES, Options, Recovery,
-    ReleasedTable, Source, StandardStream, Target, abandon_all, read_side_text, recover,
-    use_stream,
-};
-pub use incrowd_recode as recode;
-pub use job::Job;
-pub use job::reading::{column_counts, column_values, read_columns, spelled};
-pub use judging::attack::{
-    AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged, attack,
-};
+pub use judging::attack::{AttackReport, AttackRequest, Attacked, Exposed, Limit, LimitJudged};
 pub use judging::builder::{JudgingBuilder, JudgingFile, Setting};
 pub use judging::from_original::FromOriginal;
-pub use judging::journals::{
-    unauthenticated_beside, unauthenticated_by_attack, unauthenticated_by_batches,
-    unauthenticated_by_job, unauthenticated_text,
-};
-pub use judging::judge::Judge;
-pub use judging::measure::{Measurement, measure};
+pub use judging::measure::Measurement;
 pub use judging::release_persons::ReleasePersons;
 pub use judging::request::{Judging, MemoryRelease};
 pub use judging::utility_report::{Ask, Utility};
-pub use judging::verify::{Checked, CheckedFile, verify};
-pub use making::anonymizer::{Anonymizer, anonymize, anonymize_in_memory, anonymize_with};
-pub use making::checked::CheckedJob;
-pub use making::claim::Claim;
-pub use making::in_parts::plan_part;
-pub use making::make::{Made, Material, Records, make};
-pub use making::open_table::OpenTable;
-pub use making::pipeline::{Released, Report};
-pub use making::publication::TableContent;
-pub use making::publication::joined::JoinReport;
-pub use making::replacing::{Mark, check_file};
-pub use making::suppression::{Guess, SuppressionReport};
-pub use making::weights::WeightedUtility;
-pub use manifest::{Manifest, default_path as manifest_path};
-pub use profile::glimpse::{Glimpse, glimpse};
-pub use profile::outliers::{OutlierProfile, outliers};
-pub use profile::{Profile, ProfileOptions, profile};
-pub use reporting::insight::Insight;
-pub use reporting::report::{Pages, report};
-pub use reporting::summary::missing_cells_text;
+pub use judging::verify::{Checked, CheckedFile};
+pub use reporting::report::Pages;
 pub use reporting::{explain, sentences};
-pub use series::batches::{Batch, BatchTable, BatchesReport, batches};
 
-/// Writes a file atomically: it is either absent or complete. Only its owner can read it, unless it
-/// is for everybody.
-pub fn write_file(target: &Target, bytes: &[u8], readers: Audience) -> Result<()> {
-    use std::io::Write;
-    let mut pending = incrowd_engine::Pending::at(target)?;
-    if !readers.is_everybody() {
-        pending = pending.private();
-    }
-    let failed = |e| incrowd_engine::write_failed(pending.target(), &e);
-    pending.writer()?.write_all(bytes).map_err(failed)?;
-    pending.publish()
+// Profiling a table, comparing configurations, and publishing several tables.
+pub use compare::{
+    Baseline, CHOICE, ChoiceCard, CompareRequest, Comparison, Scores as ComparisonScores, Tried,
+};
+pub use profile::glimpse::Glimpse;
+pub use profile::outliers::{OutlierProfile, OutlierRequest};
+pub use profile::{Profile, ProfileOptions};
+pub use series::batches::{Batch, BatchTable, BatchesReport, BatchesRequest};
+
+// Using another engine.
+pub use incrowd_engine::{Embedded, Engine, FoldSpec, Options, Source};
+
+/// Parts of the library that only our own front ends use: the command line, the web app, the Python
+/// package and the benchmarks. They may change in any version.
+#[doc(hidden)]
+pub mod front_end {
+    pub use incrowd_core as core;
+    pub use incrowd_engine as engine;
+    pub use incrowd_engine::{
+        MOST_BYTES, StandardStream, Target, abandon_all, read_side_text, use_stream,
+    };
+    pub use incrowd_recode as recode;
+
+    pub use crate::job::reading::spelled;
+    pub use crate::judging::journals::{
+        unauthenticated_beside, unauthenticated_by_attack, unauthenticated_by_batches,
+        unauthenticated_by_job, unauthenticated_text,
+    };
+    pub use crate::making::checked::CheckedJob;
+    pub use crate::making::claim::Claim;
+    pub use crate::making::in_parts::plan_part;
+    pub use crate::making::replacing::{Mark, check_file, directory_of, write_file};
+    pub use crate::reporting::summary::missing_cells_text;
 }
-
-/// Returns the directory of a file.
-pub fn directory_of(path: &std::path::Path) -> std::path::PathBuf {
-    path.parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .map_or_else(|| ".".into(), Into::into)
-}
-
-/// The core crate, for programs that use its types directly.
-pub use incrowd_core as core;

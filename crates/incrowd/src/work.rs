@@ -2,9 +2,9 @@
 //! Python package and the web app use it.
 //!
 //! Stopped work ends at its next progress report. Its function returns an error with
-//! [`Fault::Stopped`], staged files are removed, and nothing is published, because publishing
-//! begins with a progress report. Algorithms have no error for that, so that within the library a
-//! stop unwinds to the public function.
+//! [`Fault::Stopped`], staged files are removed, and nothing is published, because publishing begins
+//! with a progress report. A progress report returns nothing, because algorithms without errors make
+//! some on all their threads. Therefore a stop unwinds within the library, up to the public function.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -38,6 +38,7 @@ impl From<Error> for Failed {
 
 /// A snapshot of the progress of work.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct WorkState {
     /// The name of the current step.
     pub step: String,
@@ -156,7 +157,81 @@ impl Progress for Watch {
         self.go_on();
         self.done.fetch_add(amount, Ordering::Relaxed);
     }
+
+    fn is_stopped(&self) -> bool {
+        Watch::is_stopped(self)
+    }
 }
+
+/// A request or a table with the receiver of progress reports of the work on it. It has the methods
+/// of the request that take long.
+///
+/// ```
+/// use incrowd::work::Watch;
+/// use incrowd::{Fault, Judging};
+///
+/// let watch = Watch::default();
+/// watch.stop();
+/// # let dir = std::env::temp_dir().join(format!("incrowd-progress-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// # let release = dir.join("patients.release.csv");
+/// std::fs::write(&release, "age,disease\n30-39,flu\n30-39,cold\n").unwrap();
+/// let judging = Judging::new(&release)
+///     .with_role(["age"], incrowd::job::RoleName::Quasi)
+///     .model("k-anonymity", [("k", incrowd::Value::Integer(2))]);
+/// // Another thread could call `watch.state()` and `watch.stop()` meanwhile.
+/// let stopped = judging.progress(&watch).verify();
+/// assert_eq!(stopped.unwrap_err().fault(), Fault::Stopped);
+/// # std::fs::remove_dir_all(&dir).unwrap();
+/// ```
+#[must_use = "nothing is done until one of its methods is called"]
+pub struct WithProgress<'a, T> {
+    pub(crate) subject: &'a T,
+    pub(crate) progress: &'a dyn Progress,
+}
+
+impl<T: std::fmt::Debug> std::fmt::Debug for WithProgress<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WithProgress").field("subject", &self.subject).finish_non_exhaustive()
+    }
+}
+
+/// Defines the methods of a request that take long, with and without progress reports. Each calls a
+/// function `work(&request, arguments…, progress)`.
+macro_rules! long_work {
+    ($subject:ty: $(
+        $(#[$doc:meta])*
+        fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty = $work:path;
+    )*) => {
+        impl $subject {
+            /// Sets the receiver of progress reports.
+            pub fn progress<'a>(
+                &'a self,
+                progress: &'a dyn incrowd_core::Progress,
+            ) -> $crate::work::WithProgress<'a, $subject> {
+                $crate::work::WithProgress { subject: self, progress }
+            }
+
+            $(
+                $(#[$doc])*
+                pub fn $name(&self, $($argument: $type),*) -> incrowd_core::Result<$answer> {
+                    self.progress(&incrowd_core::Silent).$name($($argument),*)
+                }
+            )*
+        }
+
+        impl $crate::work::WithProgress<'_, $subject> {
+            $(
+                $(#[$doc])*
+                pub fn $name(self, $($argument: $type),*) -> incrowd_core::Result<$answer> {
+                    $crate::work::stoppable(|| $work(self.subject, $($argument,)* self.progress))
+                }
+            )*
+        }
+    };
+}
+
+pub(crate) use long_work;
 
 /// Gives urgent work precedence: while it runs, other work pauses.
 #[derive(Debug, Default)]
@@ -253,6 +328,8 @@ pub fn hide_panic_messages(report: fn(&str)) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -312,7 +389,7 @@ mod tests {
         watch: Watch,
         stop_in: Option<&'static str>,
         /// The step that is stopped when it begins.
-        stop_at: Option<&'static str>,
+        stop_at: Option<String>,
         reports: Mutex<Vec<(String, u64)>>,
     }
 
@@ -325,7 +402,7 @@ mod tests {
 
     impl Progress for ReportCounter {
         fn step(&self, name: &str, total: Option<u64>) {
-            if Some(name) == self.stop_at {
+            if Some(name) == self.stop_at.as_deref() {
                 self.watch.stop();
             }
             self.watch.step(name, total);
@@ -352,15 +429,92 @@ mod tests {
         std::fs::write(&table, "age\n1\n1\n2\n2\n").unwrap();
         let job = crate::Job::of_file(&table).quasi(["age"]).k(2);
         for step in ["reading", "writing", "verifying"] {
-            let counter = ReportCounter { stop_at: Some(step), ..ReportCounter::default() };
+            let counter =
+                ReportCounter { stop_at: Some(step.to_owned()), ..ReportCounter::default() };
             let stopped = crate::Anonymizer::new(&job).progress(&counter).run_in_memory();
             assert_eq!(stopped.unwrap_err().fault(), Fault::Stopped, "{step}");
             let job = job.clone().output(&release);
-            let counter = ReportCounter { stop_at: Some(step), ..ReportCounter::default() };
+            let counter =
+                ReportCounter { stop_at: Some(step.to_owned()), ..ReportCounter::default() };
             let stopped = crate::Anonymizer::new(job).progress(&counter).run();
             assert_eq!(stopped.unwrap_err().fault(), Fault::Stopped, "{step}");
             assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "files remain");
         }
+    }
+
+    /// Records the steps of work, then stops it at the beginning of each.
+    fn check_stops<T>(name: &str, work: &dyn Fn(&dyn Progress) -> CoreResult<T>) {
+        let counter = ReportCounter::default();
+        work(&counter).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let reports = counter.reports.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let steps: BTreeSet<String> = reports.into_iter().map(|(step, _)| step).collect();
+        assert!(!steps.is_empty(), "{name} reports no progress");
+        for step in steps {
+            let stop_at = Some(step.clone());
+            let counter = ReportCounter { stop_at, ..ReportCounter::default() };
+            let stopped = work(&counter).err().unwrap_or_else(|| panic!("{name} went on: {step}"));
+            assert_eq!(stopped.fault(), Fault::Stopped, "{name} in {step}");
+        }
+    }
+
+    #[test]
+    fn every_request_returns_an_error_if_it_is_stopped() {
+        use crate::job::{CompareJob, SuppressionJob};
+        use crate::profile::InitOptions;
+        use crate::{Ask, AttackRequest, BatchTable, BatchesRequest, CompareRequest, Judging};
+
+        let dir = tempfile::tempdir().unwrap();
+        let (table, release) = (dir.path().join("people.csv"), dir.path().join("release.csv"));
+        let disease = |i: usize| ["flu", "cold"][i / 2 % 2];
+        let row = |i: usize| format!("{},{},{}\n", 20 + i / 2, disease(i), 100 * (i % 7));
+        let rows: String = (0..24).map(row).collect();
+        std::fs::write(&table, format!("age,disease,income\n{rows}")).unwrap();
+        let job = crate::Job::of_file(&table).quasi(["age"]).sensitive(["disease"]).k(2);
+        let published = job.clone().output(&release);
+        crate::Anonymizer::new(&published).run().unwrap();
+
+        let judging = Judging::of(&published);
+        check_stops("verify", &|p| judging.progress(p).verify());
+        check_stops("attack", &|p| judging.progress(p).attack(&AttackRequest::default()));
+        check_stops("measure", &|p| judging.progress(p).measure(Some(&Ask::default())));
+        check_stops("report", &|p| judging.progress(p).report(&Ask::default()));
+        check_stops("open table", &|p| crate::OpenTable::new().progress(p).anonymize(&job));
+
+        let input = &job.input;
+        check_stops("profile", &|p| crate::ProfileOptions::new(input.clone()).progress(p).run());
+        check_stops("init", &|p| InitOptions::new(input.clone(), 2).progress(p).run());
+        check_stops("glimpse", &|p| input.progress(p).glimpse());
+        check_stops("counts", &|p| input.progress(p).column_counts("age"));
+        check_stops("values", &|p| input.progress(p).column_values("age"));
+        let levels = crate::job::hierarchy_from_word(r#"{ columns = ["disease"] }"#).unwrap();
+        check_stops("hierarchy", &|p| input.progress(p).hierarchy_of("age", &levels));
+        let params = vec![("on".to_owned(), crate::Value::Word("income".to_owned()))];
+        let outliers = crate::OutlierRequest::new(job.clone().sensitive(["income"]), params);
+        check_stops("outliers", &|p| outliers.progress(p).run());
+
+        let mut swept = job.clone();
+        let algorithms = vec!["mondrian".to_owned()];
+        swept.compare = Some(CompareJob { algorithms, k: vec![2], ..CompareJob::default() });
+        check_stops("compare", &|p| {
+            let fresh = tempfile::tempdir_in(dir.path()).unwrap();
+            CompareRequest::new(swept.clone(), fresh.path()).progress(p).run()
+        });
+
+        let mut rules = job.clone();
+        rules.suppression = Some(SuppressionJob {
+            name: "r-suppression".to_owned(),
+            params: vec![("l".to_owned(), crate::Value::Integer(2))],
+            seed: Some(1),
+            ..SuppressionJob::default()
+        });
+        let tables = [BatchTable::from(&table)];
+        check_stops("batches", &|p| {
+            let fresh = tempfile::tempdir_in(dir.path()).unwrap();
+            let to = fresh.path().join("releases");
+            let made = BatchesRequest::new(rules.clone(), tables.to_vec(), &to).progress(p).run();
+            assert!(made.is_ok() || !to.exists(), "a directory without a release remains");
+            made
+        });
     }
 
     #[test]
@@ -380,7 +534,14 @@ mod tests {
                 .sensitive(["disease"])
                 .k(5);
             let answer = caught(|| {
-                in_pool(|| Ok(crate::anonymize_in_memory(&job, &counter)?.report.manifest.groups))
+                in_pool(|| {
+                    Ok(crate::Anonymizer::new(&job)
+                        .progress(&counter)
+                        .run_in_memory()?
+                        .report
+                        .manifest
+                        .groups)
+                })
             });
             (answer, counter)
         };

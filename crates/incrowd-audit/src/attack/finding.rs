@@ -103,6 +103,7 @@ pub struct Fact {
 
 /// Result of an attack on one column or on identities.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Finding {
     /// Name of the attack.
     pub attack: &'static str,

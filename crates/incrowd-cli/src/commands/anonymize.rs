@@ -23,8 +23,10 @@ pub(crate) fn run(args: &AnonymizeArgs, mode: OutputMode) -> Result<ExitCode, Fa
             .help("remove --json, or write the release to a file")
             .into());
     }
-    let report =
-        incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
+    let report = incrowd::Anonymizer::new(&file.job)
+        .progress(&Bar::new(mode))
+        .run()
+        .map_err(|e| file.provenance.locate(e))?;
     if !report.dropped_columns.is_empty() {
         let columns = report.dropped_columns.join(", ");
         mode.note(&format!("not published, because they have no role: {columns}"));
@@ -64,7 +66,9 @@ fn dry_run(file: &JobFile, all: bool, mode: OutputMode) -> Result<ExitCode, Fail
     }
     (output.report, output.owner_report, output.sign) = (None, None, None);
     let started = std::time::Instant::now();
-    let released = incrowd::anonymize_in_memory(&job, &Bar::new(mode))
+    let released = incrowd::Anonymizer::new(&job)
+        .progress(&Bar::new(mode))
+        .run_in_memory()
         .map_err(|e| file.provenance.locate(e))?;
     let report = released.report;
     report.warnings.iter().for_each(|warning| mode.note(warning));
@@ -81,7 +85,9 @@ fn dry_run(file: &JobFile, all: bool, mode: OutputMode) -> Result<ExitCode, Fail
 pub(crate) fn warn_of_hierarchies(job: &incrowd::job::Job, mode: OutputMode) {
     use incrowd::hierarchy::{arx, lint};
     for (column, spec) in &job.columns {
-        let Some(incrowd::core::HierarchySpec::Arx { name, text }) = &spec.spec.hierarchy else {
+        let Some(incrowd::front_end::core::HierarchySpec::Arx { name, text }) =
+            &spec.spec.hierarchy
+        else {
             continue;
         };
         let Ok(lines) = arx::lines(name, text) else { continue };

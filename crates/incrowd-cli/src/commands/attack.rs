@@ -18,15 +18,16 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let (judging, provenance) = args.keys.judging(&args.release, args.original.as_ref(), mode)?;
     let second = args.second.clone().map(incrowd::Judging::new);
-    let details = args.details.as_ref().map(|path| -> incrowd::Result<incrowd::Target> {
-        let mut claim = incrowd::Claim::of_judging(&judging);
-        second.iter().for_each(|second| claim.judges(second));
-        let others = [&args.external, &args.keys.job];
-        others.into_iter().flatten().for_each(|path| claim.reads(path));
-        let target = claim.writes(path, "the details", "details")?;
-        incrowd::check_file(path, incrowd::Mark::None, args.replace)?;
-        Ok(target)
-    });
+    let details =
+        args.details.as_ref().map(|path| -> incrowd::Result<incrowd::front_end::Target> {
+            let mut claim = incrowd::front_end::Claim::of_judging(&judging);
+            second.iter().for_each(|second| claim.judges(second));
+            let others = [&args.external, &args.keys.job];
+            others.into_iter().flatten().for_each(|path| claim.reads(path));
+            let target = claim.writes(path, "the details", "details")?;
+            incrowd::front_end::check_file(path, incrowd::front_end::Mark::None, args.replace)?;
+            Ok(target)
+        });
     let details = details.transpose()?;
     let request = AttackRequest {
         external: args.external.clone().map(Table::file),
@@ -43,11 +44,11 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
         original_size: args.original_size,
         counts_known: args.original.is_some(),
     };
-    incrowd::unauthenticated_by_attack(&request).iter().for_each(|text| mode.warn(text));
+    incrowd::front_end::unauthenticated_by_attack(&request).iter().for_each(|text| mode.warn(text));
     let report =
-        incrowd::attack(&judging, &request, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
+        judging.progress(&Bar::new(mode)).attack(&request).map_err(|e| provenance.locate(e))?;
     if let Some(target) = &details {
-        incrowd::write_file(target, &report.details(), Audience::Owner)?;
+        incrowd::front_end::write_file(target, &report.details(), Audience::Owner)?;
     }
     if mode.json {
         mode.print_json(&report.to_json());

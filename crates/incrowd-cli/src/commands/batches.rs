@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use incrowd::{Batch, BatchTable, BatchesReport};
+use incrowd::{Batch, BatchTable, BatchesReport, BatchesRequest};
 
 use crate::args::BatchesArgs;
 use crate::failure::Failure;
@@ -12,10 +12,10 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &BatchesArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let file = args.keys.making(&[], mode)?;
     let tables: Vec<BatchTable> = args.tables.iter().map(BatchTable::from).collect();
-    let journals = incrowd::unauthenticated_by_batches(&tables, &args.dir);
+    let journals = incrowd::front_end::unauthenticated_by_batches(&tables, &args.dir);
     journals.iter().for_each(|text| mode.warn(text));
-    let report = incrowd::batches(&file.job, &tables, &args.dir, args.same_people, &Bar::new(mode));
-    let report = report.map_err(|e| file.provenance.locate(e))?;
+    let request = BatchesRequest::new(file.job, tables, &args.dir).same_people(args.same_people);
+    let report = request.progress(&Bar::new(mode)).run().map_err(|e| file.provenance.locate(e))?;
     if mode.json {
         mode.print_json(&report.to_json());
     } else {

@@ -18,13 +18,11 @@ pub(crate) fn run(args: &CompareArgs, mode: OutputMode) -> Result<ExitCode, Fail
     let mut file = args.keys.making(&args.inputs, mode)?;
     let sweep = file.job.compare.get_or_insert_default().clone();
     let dir = sweep.dir.unwrap_or_else(|| PathBuf::from("comparison"));
-    let request =
-        CompareRequest { job: file.job.clone(), dir: dir.clone(), threads: sweep.threads };
-    let journals = incrowd::unauthenticated_beside([&dir.join("comparison.csv")]);
+    let request = CompareRequest::new(file.job, &dir).threads(sweep.threads);
+    let journals = incrowd::front_end::unauthenticated_beside([&dir.join("comparison.csv")]);
     journals.iter().for_each(|text| mode.warn(text));
     RUNNING.store(true, Ordering::SeqCst);
-    let stop = || crate::INTERRUPTED.load(Ordering::SeqCst);
-    let compared = incrowd::compare(&request, &Bar::new(mode), &stop);
+    let compared = request.progress(&Bar::new(mode)).run();
     RUNNING.store(false, Ordering::SeqCst);
     let compared = compared.map_err(|e| file.provenance.locate(e))?;
     if mode.json {

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure
     make(&args.dir, settings, mode)?;
     let job_path = args.dir.join("job.toml");
     let file = incrowd::job::read(&job_path)?;
-    incrowd::unauthenticated_by_job(&file.job).iter().for_each(|text| mode.warn(text));
+    incrowd::front_end::unauthenticated_by_job(&file.job).iter().for_each(|text| mode.warn(text));
     if args.data_only {
         if mode.json {
             let files =
@@ -49,10 +49,12 @@ pub(crate) fn run(args: &DemoArgs, mode: OutputMode) -> Result<ExitCode, Failure
         return Ok(ExitCode::SUCCESS);
     }
     let unique = unique_people(&args.dir.join("people.csv"), &quasi)?;
-    let report =
-        incrowd::anonymize(&file.job, &Bar::new(mode)).map_err(|e| file.provenance.locate(e))?;
+    let report = incrowd::Anonymizer::new(&file.job)
+        .progress(&Bar::new(mode))
+        .run()
+        .map_err(|e| file.provenance.locate(e))?;
     let release = args.dir.join("people.release.csv");
-    let checked = incrowd::verify(&incrowd::Judging::new(&release), &Bar::new(mode))?;
+    let checked = incrowd::Judging::new(&release).progress(&Bar::new(mode)).verify()?;
     if mode.json {
         mode.print_json(&report.manifest.to_json());
         return Ok(ExitCode::from(u8::from(!checked.holds())));
@@ -217,7 +219,8 @@ fn check_directory(dir: &Path, next: Settings) -> Result<()> {
         return Ok(());
     }
     let job = dir.join("job.toml");
-    let text = incrowd::read_side_text(&job, incrowd::MOST_BYTES).unwrap_or_default();
+    let text = incrowd::front_end::read_side_text(&job, incrowd::front_end::MOST_BYTES)
+        .unwrap_or_default();
     let known = Settings::of_job(&text);
     let Some(made) = known.filter(|_| !entries.into_iter().any(foreign)) else {
         return Err(Error::job(format!(
@@ -228,7 +231,8 @@ fn check_directory(dir: &Path, next: Settings) -> Result<()> {
     };
     let is_hierarchy = |path: &Path| {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let text = incrowd::read_side_text(path, incrowd::MOST_BYTES).unwrap_or_default();
+        let text = incrowd::front_end::read_side_text(path, incrowd::front_end::MOST_BYTES)
+            .unwrap_or_default();
         Table::ALL.iter().any(|table| hierarchy(*table, &name).is_some_and(|own| own == text))
     };
     let people = dir.join("people.csv");
@@ -259,11 +263,11 @@ fn make(dir: &Path, settings: Settings, mode: OutputMode) -> Result<()> {
     check_directory(dir, settings)?;
     fs::create_dir_all(dir).map_err(failed(dir))?;
     let write = |path: &Path, text: &str| {
-        let target = incrowd::Target::decide(path)?;
-        incrowd::write_file(&target, text.as_bytes(), incrowd::Audience::Everybody)
+        let target = incrowd::front_end::Target::decide(path)?;
+        incrowd::front_end::write_file(&target, text.as_bytes(), incrowd::Audience::Everybody)
     };
     let people = dir.join("people.csv");
-    let target = incrowd::Target::decide(&people)?;
+    let target = incrowd::front_end::Target::decide(&people)?;
     let empty = || fs::File::create(target.path()).map_err(failed(&people));
     // A later demo recognizes the files of a killed one by the complete job file, so that comes
     // first. The table of an earlier demo is emptied before, because it fits the old job only.

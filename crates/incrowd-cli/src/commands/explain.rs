@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use incrowd::core::Better;
 use incrowd::explain::{Entry, entries, takes};
+use incrowd::front_end::core::Better;
 use incrowd::{Error, Param};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use incrowd::core::{NodeId, Taxonomy};
+use incrowd::front_end::core::{NodeId, Taxonomy};
 use incrowd::hierarchy::lint::{self, Finding, Severity};
 use incrowd::hierarchy::{HierarchySpec, arx};
 use incrowd::job::{Input, hierarchy_from_path, hierarchy_from_word};
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &HierarchyArgs, mode: OutputMode) -> Result<ExitCode, Fa
             table.as_ref()
         }
     };
-    incrowd::unauthenticated_beside(table).iter().for_each(|text| mode.warn(text));
+    incrowd::front_end::unauthenticated_beside(table).iter().for_each(|text| mode.warn(text));
     match &args.command {
         HierarchyCommand::Build { table, column, kind, output, replace } => {
             build((table, column), kind, output.as_deref(), *replace, mode)
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &HierarchyArgs, mode: OutputMode) -> Result<ExitCode, Fa
 
 fn values(table: &Path, column: &str, mode: OutputMode) -> Result<Vec<String>> {
     let input = Input { paths: vec![table.to_owned().into()], ..Input::default() };
-    incrowd::column_values(&input, column, &Bar::new(mode))
+    input.progress(&Bar::new(mode)).column_values(column)
 }
 
 fn build(
@@ -55,14 +55,16 @@ fn build(
     replace: bool,
     mode: OutputMode,
 ) -> Result<ExitCode> {
-    let mut claim = incrowd::Claim::default();
+    let mut claim = incrowd::front_end::Claim::default();
     claim.read_input(&Input { paths: vec![table.to_owned().into()], ..Input::default() });
     claim.reads(kind);
     let target = output.map(|path| claim.writes(path, "the hierarchy", "output")).transpose()?;
-    output.iter().try_for_each(|path| incrowd::check_file(path, incrowd::Mark::None, replace))?;
+    output.iter().try_for_each(|path| {
+        incrowd::front_end::check_file(path, incrowd::front_end::Mark::None, replace)
+    })?;
     let taxonomy = build_taxonomy(table, column, kind, mode)?;
     if let Some(target) = &target {
-        incrowd::write_file(
+        incrowd::front_end::write_file(
             target,
             arx::write(&taxonomy).as_bytes(),
             incrowd::Audience::Everybody,
@@ -84,11 +86,11 @@ fn build(
 fn build_taxonomy(table: &Path, column: &str, kind: &str, mode: OutputMode) -> Result<Taxonomy> {
     let spec = hierarchy_from_word(kind)?;
     let input = Input { paths: vec![table.to_owned().into()], ..Input::default() };
-    let counted = incrowd::column_counts(&input, column, &Bar::new(mode))?;
+    let counted = input.progress(&Bar::new(mode)).column_counts(column)?;
     let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
     let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
-    let spec = incrowd::read_columns(spec, &input, column, &Bar::new(mode))?;
-    let values = incrowd::spelled(&spec, column, &values)?;
+    let spec = input.progress(&Bar::new(mode)).hierarchy_of(column, &spec)?;
+    let values = incrowd::front_end::spelled(&spec, column, &values)?;
     let values: Vec<&str> = values.iter().map(String::as_str).collect();
     let taxonomy = spec.build_counted(column, &values, Some(&counts), None)?;
     let absent = lint::missing_values(

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use incrowd::Error;
 use incrowd::job::RoleName;
-use incrowd::profile::{InitOptions, Profile, init};
+use incrowd::profile::{InitOptions, Profile};
 use serde_json::json;
 
 use crate::args::InitArgs;
@@ -20,16 +20,16 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
             .help("choose another file with -o, or replace it with --force")
             .into());
     }
-    incrowd::Target::decide(&args.output)?;
+    incrowd::front_end::Target::decide(&args.output)?;
     let job = args.keys.making(&args.tables, mode)?.job;
-    let mut claim = incrowd::Claim::of_job(&job);
+    let mut claim = incrowd::front_end::Claim::of_job(&job);
     let target = claim.writes(&args.output, "the job file", "output")?;
     let input = job.input;
     let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
     let options =
         InitOptions { input, roles, k: args.k, job: args.output.clone(), preset: args.preset };
-    let draft = init(&options, &Bar::new(mode))?;
-    incrowd::write_file(&target, draft.text.as_bytes(), incrowd::Audience::Everybody)?;
+    let draft = options.progress(&Bar::new(mode)).run()?;
+    incrowd::front_end::write_file(&target, draft.text.as_bytes(), incrowd::Audience::Everybody)?;
     let columns = by_role(&draft.profile);
     if mode.json {
         let names: serde_json::Map<String, serde_json::Value> =

@@ -13,8 +13,8 @@ use crate::progress::Bar;
 pub(crate) fn run(args: &MeasureArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
     let (judging, provenance) = args.keys.judging(&args.release, Some(&args.original), mode)?;
     let ask = ask(&args.utility);
-    let measured = incrowd::measure(&judging, Some(&ask), &Bar::new(mode))
-        .map_err(|e| provenance.locate(e))?;
+    let measured =
+        judging.progress(&Bar::new(mode)).measure(Some(&ask)).map_err(|e| provenance.locate(e))?;
     if mode.json {
         mode.print_json(&measured.to_json());
         return Ok(ExitCode::SUCCESS);

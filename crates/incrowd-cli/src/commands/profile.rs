@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Fail
     let mut builder = JobBuilder::default();
     builder.tables(&args.tables)?;
     let job = args.keys.on(builder, |key| READING.contains(&key.name))?.finish()?.job;
-    incrowd::unauthenticated_by_job(&job).iter().for_each(|text| mode.warn(text));
+    incrowd::front_end::unauthenticated_by_job(&job).iter().for_each(|text| mode.warn(text));
     let input = job.input;
     let options = ProfileOptions {
         input: input.clone(),
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ProfileArgs, mode: OutputMode) -> Result<ExitCode, Fail
         share: args.share,
         most: args.max_columns,
     };
-    let profile = incrowd::profile(&options, &Bar::new(mode))?;
+    let profile = options.progress(&Bar::new(mode)).run()?;
     let outliers = args
         .outliers
         .as_ref()
@@ -93,7 +93,7 @@ fn outliers(
     quasi.iter().for_each(|name: &String| job.set_role(name, RoleName::Quasi));
     sensitive.iter().for_each(|name| job.set_role(name, RoleName::Sensitive));
     let job = args.keys.on(JobBuilder::of(job), |key| !READING.contains(&key.name))?.finish()?.job;
-    Ok(incrowd::outliers(&job, &params, &Bar::new(mode))?)
+    Ok(incrowd::OutlierRequest::new(job, params).progress(&Bar::new(mode)).run()?)
 }
 
 fn print_outliers(outliers: &OutlierProfile) {
@@ -114,7 +114,7 @@ fn print_outliers(outliers: &OutlierProfile) {
     outln!(
         " {} records: {}",
         thousands(outliers.records),
-        incrowd::recode::expansion::forced_in_words(forced)
+        incrowd::front_end::recode::expansion::forced_in_words(forced)
     );
     outln!(
         " at least {} would have to be suppressed in a plain-k-anonymous release{}",

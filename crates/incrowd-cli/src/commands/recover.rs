@@ -35,7 +35,7 @@ pub(crate) fn run(args: &RecoverArgs, mode: OutputMode) -> Result<ExitCode, Fail
     if mode.json {
         mode.print_json(&json!({ "directories": answers }));
     }
-    match incrowd::unauthenticated_text(&unauthenticated) {
+    match incrowd::front_end::unauthenticated_text(&unauthenticated) {
         Some(text) => {
             mode.warn(&text);
             Ok(ExitCode::from(2))
@@ -50,9 +50,9 @@ fn directory(path: &Path) -> Result<PathBuf, Failure> {
     match path.metadata() {
         Ok(known) if known.is_dir() => Ok(path.to_owned()),
         Ok(_) | Err(_) if path.is_symlink() => {
-            Ok(incrowd::directory_of(incrowd::Target::decide(path)?.path()))
+            Ok(incrowd::front_end::directory_of(incrowd::front_end::Target::decide(path)?.path()))
         }
-        Ok(_) => Ok(incrowd::directory_of(path)),
+        Ok(_) => Ok(incrowd::front_end::directory_of(path)),
         Err(e) => Err(Error::input(format!("`{}` cannot be read: {e}", path.display()))
             .help("name a directory, or a release in it")
             .into()),

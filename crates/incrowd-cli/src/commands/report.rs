@@ -21,23 +21,22 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
     let release = Location::from(&args.release);
     let release = judging.release.paths.first().unwrap_or(&release);
     let output = args.output.clone().unwrap_or_else(|| release.next_to("report.html"));
-    let mut claim = incrowd::Claim::of_judging(&judging);
+    let mut claim = incrowd::front_end::Claim::of_judging(&judging);
     args.keys.job.iter().for_each(|path| claim.reads(path));
     let public_target = claim.writes(&output, "the page", "output")?;
     let owner_target =
         args.owner.as_ref().map(|path| claim.writes(path, "the data owner's page", "owner"));
     let owner_target = owner_target.transpose()?;
     for path in std::iter::once(&output).chain(&args.owner) {
-        incrowd::check_file(path, incrowd::Mark::Page, args.replace)?;
+        incrowd::front_end::check_file(path, incrowd::front_end::Mark::Page, args.replace)?;
     }
     let workload = Workload { seed: args.seed, ..Workload::default() };
     let ask = Ask { pairs: true, workload, target: args.target.clone(), ..Ask::default() };
-    let pages =
-        incrowd::report(&judging, &ask, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
-    incrowd::write_file(&public_target, pages.public.as_bytes(), Audience::Everybody)?;
+    let pages = judging.progress(&Bar::new(mode)).report(&ask).map_err(|e| provenance.locate(e))?;
+    incrowd::front_end::write_file(&public_target, pages.public.as_bytes(), Audience::Everybody)?;
     let owner = args.owner.as_ref().zip(pages.owner.as_ref());
     if let (Some(target), Some((_, page))) = (&owner_target, owner) {
-        incrowd::write_file(target, page.as_bytes(), Audience::Owner)?;
+        incrowd::front_end::write_file(target, page.as_bytes(), Audience::Owner)?;
     }
     if mode.json {
         let mut answer = serde_json::json!({

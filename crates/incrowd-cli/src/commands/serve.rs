@@ -45,7 +45,7 @@ pub(crate) fn run(args: &ServeArgs, mode: OutputMode) -> Result<ExitCode, Failur
         }
     });
     *SERVING.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    incrowd::abandon_all();
+    incrowd::front_end::abandon_all();
     Ok(served.map(|()| ExitCode::SUCCESS)?)
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use incrowd::core::MissingCells;
+use incrowd::front_end::core::MissingCells;
 use incrowd::{Checked, Decision, FromOriginal, ReleasePersons};
 
 use crate::args::VerifyArgs;
@@ -14,7 +14,7 @@ pub(crate) fn run(args: &VerifyArgs, mode: OutputMode) -> Result<ExitCode, Failu
     let (mut judging, provenance) =
         args.keys.judging(&args.release, args.original.as_ref(), mode)?;
     judging.check = args.check.clone();
-    let checked = incrowd::verify(&judging, &Bar::new(mode)).map_err(|e| provenance.locate(e))?;
+    let checked = judging.progress(&Bar::new(mode)).verify().map_err(|e| provenance.locate(e))?;
     for (column, records) in &checked.verification.unread {
         mode.note(&format!(
             "column `{column}`: the cells of {} records cover no person of the population; if that \
@@ -138,7 +138,7 @@ pub(crate) fn print(checked: &Checked, path: &str) {
     }
     if checked.missing_cells != MissingCells::default() {
         let (name, worth) = (checked.missing_cells.name(), checked.missing_cells.worth());
-        outln!("         {}", incrowd::missing_cells_text(name, worth));
+        outln!("         {}", incrowd::front_end::missing_cells_text(name, worth));
     }
     if let (ReleasePersons::Known, Some(found)) = (&checked.persons, &verification.persons) {
         let (published, smallest) = (thousands(found.published), thousands(found.smallest_group));

@@ -48,7 +48,8 @@ fn help_names_the_defaults() {
     assert!(help.contains("[default: 2, 5, 10, 20, 50]"), "{help}");
     let help =
         test.succeeds("anonymize -h").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let names: Vec<&str> = incrowd::recode::ALGORITHMS.iter().map(|card| card.name).collect();
+    let names: Vec<&str> =
+        incrowd::front_end::recode::ALGORITHMS.iter().map(|card| card.name).collect();
     assert!(
         help.contains(&format!("The algorithm ({}) [default: auto]", names.join(", "))),
         "{help}"

@@ -21,6 +21,18 @@ pub use taxonomy::{Extents, Taxonomy};
 use crate::error::{Error, Result};
 
 /// The definition of a hierarchy, independent of the column's values.
+///
+/// ```
+/// use incrowd_core::hierarchy::HierarchySpec;
+/// use incrowd_core::hierarchy::mask::{From, Mask};
+///
+/// // 02139 and 02141 become 0213* and 0214*, then 021**.
+/// let postal = HierarchySpec::Mask(Mask { char: '*', from: From::Right });
+/// let tree = postal.build("zip", &["02139", "02141", "02142"]).unwrap();
+/// assert_eq!(tree.leaves(), 3);
+/// let code = tree.code("02141").unwrap();
+/// assert_eq!(tree.label(tree.at_level(code, 1)), "0214*");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum HierarchySpec {
     /// The lines of an ARX-style file, `leaf;level1;…;root`.

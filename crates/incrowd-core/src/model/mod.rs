@@ -39,23 +39,83 @@ use crate::group::GroupSummary;
 use crate::outlier::{Outliers, Settings};
 use crate::region::Region;
 
-/// All privacy models. A new model is one file and one line here.
-pub const MODELS: &[&Card] = &[
-    &k_anonymity::CARD,
-    &l_diversity::CARD,
-    &t_closeness::CARD,
-    &alpha_k_anonymity::CARD,
-    &k_e_anonymity::CARD,
-    &epsilon_m_anonymity::CARD,
-    &beta_likeness::CARD,
-    &delta_disclosure::CARD,
-    &k_map::CARD,
-    &delta_presence::CARD,
-    &p_sensitive::CARD,
-    &p_alpha_sensitive::CARD,
-    &p_plus_alpha_sensitive::CARD,
-    &plain_k_anonymity::CARD,
-];
+/// Defines the list of models, and for each model the function that states it.
+macro_rules! models {
+    ($($model:ident($($param:ident: $type:ty),*)),* $(,)?) => {
+        /// All privacy models.
+        pub const MODELS: &[&Card] = &[$(&$model::CARD),*];
+
+        $(
+            /// States the model of this name. All other parameters have their defaults;
+            /// [`Stated::with`] sets them.
+            pub fn $model($($param: $type),*) -> Stated {
+                Stated::new(&$model::CARD)$(.with(stringify!($param), $param))*
+            }
+        )*
+
+        /// Every model, stated with 1 for each required parameter.
+        #[cfg(test)]
+        fn stated_with_ones() -> Vec<(&'static Card, Stated)> {
+            vec![$((&$model::CARD, $model($(<$type>::from(1u8)),*))),*]
+        }
+    };
+}
+
+// A new model is one file and one line here, with its required parameters in the order of its card.
+models! {
+    k_anonymity(k: u32),
+    l_diversity(l: u32),
+    t_closeness(t: f64),
+    alpha_k_anonymity(alpha: f64, k: u32),
+    k_e_anonymity(k: u32, e: f64),
+    epsilon_m_anonymity(epsilon: f64, m: u32),
+    beta_likeness(beta: f64),
+    delta_disclosure(delta: f64),
+    k_map(k: u32),
+    delta_presence(delta_max: f64),
+    p_sensitive(p: u32, k: u32),
+    p_alpha_sensitive(p: u32, alpha: f64, k: u32),
+    p_plus_alpha_sensitive(p: u32, alpha: f64, k: u32),
+    plain_k_anonymity(k: u32),
+}
+
+/// A model with the parameters that a program states.
+///
+/// ```
+/// use incrowd_core::model::{Promise, l_diversity};
+///
+/// let stated = l_diversity(3).on("disease").with("kind", "entropy");
+/// let promise = Promise::new(stated.card.name, stated.params).unwrap();
+/// assert_eq!(promise.title(), "l-diversity(kind=entropy, l=3, on=disease)");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Stated {
+    /// The model.
+    pub card: &'static Card,
+    /// The stated parameters. They are checked when a [`Promise`] is made of them.
+    pub params: Vec<(String, Value)>,
+}
+
+impl Stated {
+    /// States a model of the list [`MODELS`] without parameters.
+    pub fn new(card: &'static Card) -> Stated {
+        Stated { card, params: Vec::new() }
+    }
+
+    /// Sets the sensitive column that the model is about; not needed if there is only one.
+    #[must_use]
+    pub fn on(self, column: &str) -> Stated {
+        self.with(ON.name, column)
+    }
+
+    /// Sets a parameter.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Stated {
+        self.params.retain(|(known, _)| known != name);
+        self.params.push((name.to_owned(), value.into()));
+        self
+    }
+}
 
 /// The parameter of every model that protects a sensitive column.
 const ON: Param = Param::column("on")
@@ -422,5 +482,21 @@ fn short(x: f64) -> String {
         format!("{x}")
     } else {
         format!("{x:.6}").trim_end_matches('0').to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_model_is_stated_by_its_required_parameters() {
+        for (card, stated) in stated_with_ones() {
+            let required = card.params.iter().filter(|param| param.default.is_none());
+            let names: Vec<&str> = required.map(|param| param.name).collect();
+            assert!(stated.params.iter().map(|(name, _)| name).eq(&names), "{}", card.name);
+            let promise = Promise::new(stated.card.name, stated.params);
+            assert_eq!(promise.unwrap_or_else(|e| panic!("{}: {e}", card.name)).name(), card.name);
+        }
     }
 }

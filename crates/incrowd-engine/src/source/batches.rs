@@ -16,6 +16,20 @@ const SLICE: usize = 1 << 15;
 const SHARED: usize = 4;
 
 /// Record batches of one schema. A clone does not copy cells.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use std::sync::Arc;
+///
+/// use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+///
+/// let age: ArrayRef = Arc::new(Int64Array::from(vec![34, 36, 38, 51, 55, 58, 61]));
+/// let patients = RecordBatch::try_from_iter([("age", age)])?;
+/// let table = incrowd_engine::Batches::new("patients", patients.schema(), vec![patients])?;
+/// assert_eq!((table.name(), table.records()), ("patients", 7));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Batches {
     name: String,

@@ -278,9 +278,11 @@ suppression_limit = 0.1
         assert_eq!(empty.get(&["algorithm", "suppression_limit"]), None);
         let wrong = changed("models/0/k", "many");
         assert!(
-            wrong
-                .read(Path::new(""))
-                .is_ok_and(|file| incrowd::CheckedJob::new(&file.job, &[]).is_err())
+            wrong.read(Path::new("")).is_ok_and(|file| incrowd::front_end::CheckedJob::new(
+                &file.job,
+                &[]
+            )
+            .is_err())
         );
     }
 

@@ -110,7 +110,7 @@ pub(super) async fn take(
 /// Parses `NAME(OPTION=VALUE, …)`, the notation of comparisons.
 fn configured(document: &Document, algorithm: &str, k: Option<&str>) -> Option<Document> {
     let (name, options) = algorithm.split_once('(').unwrap_or((algorithm, ""));
-    let card = incrowd::recode::ALGORITHMS.iter().find(|card| card.name == name)?;
+    let card = incrowd::front_end::recode::ALGORITHMS.iter().find(|card| card.name == name)?;
     let mut taken = document.clone();
     if card.name != document.algorithm() {
         taken.change(&(vec!["algorithm".into(), "name".into()], vec![name.to_owned()]));

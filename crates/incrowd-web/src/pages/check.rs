@@ -2,7 +2,7 @@
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use incrowd::core::text::{number, thousands};
+use incrowd::front_end::core::text::{number, thousands};
 use incrowd::{AttackCard, Attacked, Finding, sentences};
 use incrowd_report::parts::{self, table, verdict};
 use incrowd_report::{Tone, percent};

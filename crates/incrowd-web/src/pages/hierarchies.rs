@@ -3,13 +3,13 @@
 use axum::extract::{Form, Path, Query, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use incrowd::core::Taxonomy;
+use incrowd::Error;
+use incrowd::front_end::core::Taxonomy;
 use incrowd::hierarchy::known::KNOWN;
 use incrowd::hierarchy::lint::{self, Severity};
 use incrowd::hierarchy::{HierarchySpec, arx};
 use incrowd::job::keys::{Key, Section};
 use incrowd::job::{Input, JobError, RoleName};
-use incrowd::{Error, Silent};
 use maud::{Markup, html};
 use toml::{Table, Value};
 
@@ -208,11 +208,11 @@ fn build(ctx: &Context, column: &str) -> Result<Option<Taxonomy>, JobError> {
 }
 
 fn build_taxonomy(spec: &HierarchySpec, input: &Input, column: &str) -> incrowd::Result<Taxonomy> {
-    let counted = incrowd::column_counts(input, column, &Silent)?;
+    let counted = input.column_counts(column)?;
     let values: Vec<&str> = counted.iter().map(|(value, _)| value.as_str()).collect();
     let counts: Vec<u64> = counted.iter().map(|(_, records)| *records).collect();
-    let spec = incrowd::read_columns(spec.clone(), input, column, &Silent)?;
-    let values = incrowd::spelled(&spec, column, &values)?;
+    let spec = input.hierarchy_of(column, spec)?;
+    let values = incrowd::front_end::spelled(&spec, column, &values)?;
     let values: Vec<&str> = values.iter().map(String::as_str).collect();
     let tree = spec.build_counted(column, &values, Some(&counts), None)?;
     let known = values.iter().copied().filter(|value| spec.canonical(value).is_none());

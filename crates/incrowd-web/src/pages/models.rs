@@ -4,10 +4,10 @@
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use incrowd::Value;
-use incrowd::core::Params;
+use incrowd::front_end::core::Params;
+use incrowd::front_end::recode::ALGORITHMS;
 use incrowd::job::keys::Section;
 use incrowd::model::{Card, MODELS, Need};
-use incrowd::recode::ALGORITHMS;
 use maud::{Markup, html};
 
 use super::{Context, JobPath, Step, context, layout};
@@ -107,7 +107,7 @@ pub(crate) fn job_error(ctx: &Context) -> Option<incrowd::job::JobError> {
     };
     let columns: Vec<String> =
         ctx.inspection.glimpses.iter().map(|column| column.name.clone()).collect();
-    let checked = incrowd::CheckedJob::new(&file.job, &columns);
+    let checked = incrowd::front_end::CheckedJob::new(&file.job, &columns);
     checked.err().map(|error| file.provenance.locate(error))
 }
 

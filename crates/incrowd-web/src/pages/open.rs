@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Form, Multipart, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use incrowd::core::text::thousands;
+use incrowd::front_end::core::text::thousands;
 use incrowd::job::JobError;
 use incrowd::work::{Failed, caught};
 use incrowd::{Error, Result};

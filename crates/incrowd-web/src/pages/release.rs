@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use incrowd::core::MissingCells;
-use incrowd::core::text::thousands;
+use incrowd::front_end::core::MissingCells;
+use incrowd::front_end::core::text::thousands;
 use incrowd::{Comparison, Insight, sentences};
 use incrowd_report::chart::{AFTER, BEFORE, Point, Rows, Scatter, Series};
 use incrowd_report::parts::{facts, sample, table, verdict};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use incrowd::core::text::thousands;
+use incrowd::front_end::core::text::thousands;
 use incrowd::job::RoleName;
 use incrowd::profile::Profile;
 use incrowd_report::chart::{AFTER, Rows, Series};

@@ -25,6 +25,7 @@ use incrowd_core::{Better, Dataset, Error, Progress, Result};
 use crate::job::reading::open_input;
 use crate::job::{CompareJob, Job};
 use crate::making::checked::{CheckedJob, need_population, promises};
+use crate::work::stoppable;
 
 pub use choose::{Baseline, CHOICE, ChoiceCard};
 use results::Log;
@@ -35,7 +36,30 @@ pub(crate) use sweep::DEFAULT_K;
 use trial::{SharedInput, trial};
 
 /// A request for a comparison.
+///
+/// ```
+/// # fn main() -> Result<(), incrowd::Error> {
+/// use incrowd::job::CompareJob;
+/// use incrowd::{CompareRequest, Job};
+///
+/// # let dir = std::env::temp_dir().join(format!("incrowd-compare-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// # let people = dir.join("patients.csv");
+/// let table = "age,zip,disease\n34,02139,flu\n36,02139,cold\n38,02141,flu\n51,02140,flu\n\
+///              55,02141,none\n58,02141,none\n61,02142,cold\n";
+/// std::fs::write(&people, table).unwrap();
+/// let mut job = Job::of_file(&people).quasi(["age", "zip"]).sensitive(["disease"]);
+/// let algorithms = vec!["mondrian".to_owned(), "full-domain".to_owned()];
+/// job.compare = Some(CompareJob { algorithms, k: vec![2, 3], ..CompareJob::default() });
+/// let compared = CompareRequest::new(job, dir.join("comparison")).run()?;
+/// assert_eq!(compared.results.len(), 4);
+/// assert!(compared.choice.is_some());
+/// # std::fs::remove_dir_all(&dir).unwrap();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub struct CompareRequest {
     /// The table with the roles of its columns. Its algorithm and models are the defaults of the
     /// sweep.
@@ -46,18 +70,31 @@ pub struct CompareRequest {
     pub threads: usize,
 }
 
+impl CompareRequest {
+    /// Compares the configurations of a job, with results in this directory.
+    pub fn new(job: Job, dir: impl Into<PathBuf>) -> CompareRequest {
+        CompareRequest { job, dir: dir.into(), ..CompareRequest::default() }
+    }
+
+    /// Sets the number of configurations that run at the same time; 0: one per core.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> CompareRequest {
+        CompareRequest { threads, ..self }
+    }
+}
+
+crate::work::long_work! { CompareRequest:
+    /// Runs every configuration that has no result yet. If [`Progress::is_stopped`] becomes true
+    /// while configurations run, the comparison contains only the finished ones.
+    fn run() -> Comparison = compare;
+}
+
 /// The default loss metric.
 const DEFAULT_LOSS: &str = "ncp";
 
-/// Runs every configuration that has no result yet. If `stop` returns `true`, only finished
-/// configurations are reported.
 // The order of the steps matters: errors of the job come before the log is opened and records are
 // read.
-pub fn compare(
-    request: &CompareRequest,
-    progress: &dyn Progress,
-    stop: &dyn Fn() -> bool,
-) -> Result<Comparison> {
+fn compare(request: &CompareRequest, progress: &dyn Progress) -> Result<Comparison> {
     let job = &request.job;
     if job.external.is_some() || job.suppression.is_some() {
         return Err(Error::job(
@@ -123,13 +160,20 @@ pub fn compare(
     progress.advance(before as u64);
     let results = work(Arc::new(table), Arc::new(plans.clone()), todo, threads)?;
     loop {
-        if stop() {
+        if progress.is_stopped() {
             break;
         }
         match results.recv_timeout(Duration::from_millis(50)) {
             Ok((i, done)) => {
                 log.add(i, done)?;
-                progress.advance(1);
+                // After a stop, the finished results are returned.
+                let advance = || {
+                    progress.advance(1);
+                    Ok(())
+                };
+                if stoppable(advance).is_err() {
+                    break;
+                }
             }
             Err(mpsc::RecvTimeoutError::Timeout) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => break,

@@ -15,14 +15,15 @@ use super::sweep::Plan;
 use super::trial::Done;
 use crate::job::Job;
 use crate::making::claim::Claim;
+use crate::making::replacing::write_file;
 use crate::making::replacing::{Mark, check_file};
 use crate::reporting::sentences;
-use crate::write_file;
 use incrowd_core::audience::Audience;
 use incrowd_engine::{Location, Target};
 
 /// The properties of the release that a configuration would make.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Scores {
     /// The number of groups.
     pub groups: u64,
@@ -50,6 +51,7 @@ impl Scores {
 
 /// The result of one configuration.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Tried {
     /// The algorithm with its options.
     pub algorithm: String,
@@ -65,6 +67,7 @@ pub struct Tried {
 
 /// The result of a sweep, for the data owner only.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Comparison {
     /// The table's file name.
     pub table: String,

@@ -35,6 +35,7 @@ pub use spelling::{toml_key, toml_string};
 
 use std::path::PathBuf;
 
+use incrowd_core::model::{self, Stated};
 pub use incrowd_core::numerals::DecimalMark;
 pub use incrowd_core::{Categories, MissingCells, Publish};
 use incrowd_core::{ColumnSpec, HierarchySpec, Value};
@@ -47,7 +48,7 @@ pub use incrowd_recode::ungrouped::Suppressed;
 /// # fn main() -> Result<(), incrowd::Error> {
 /// use incrowd::hierarchy::HierarchySpec;
 /// use incrowd::hierarchy::mask::{From, Mask};
-/// use incrowd::{Anonymizer, Job, Value};
+/// use incrowd::{Anonymizer, Job, model};
 ///
 /// # let dir = std::env::temp_dir().join(format!("incrowd-job-{}", std::process::id()));
 /// # std::fs::create_dir_all(&dir).unwrap();
@@ -60,7 +61,7 @@ pub use incrowd_recode::ungrouped::Suppressed;
 ///     .hierarchy("zip", HierarchySpec::Mask(Mask { char: '*', from: From::Right }))
 ///     .sensitive(["disease"])
 ///     .k(3)
-///     .model("l-diversity", [("l", Value::Integer(2))])
+///     .with_model(model::l_diversity(2).on("disease"))
 ///     .output(dir.join("patients.release.csv"));
 /// let report = Anonymizer::new(&job).run()?;
 /// assert!(report.manifest.models.iter().all(|model| model.holds == Some(true)));
@@ -147,10 +148,17 @@ impl Job {
     /// Adds the model k-anonymity.
     #[must_use]
     pub fn k(self, k: u32) -> Job {
-        self.model("k-anonymity", [("k", Value::Integer(i64::from(k)))])
+        self.with_model(model::k_anonymity(k))
     }
 
-    /// Adds a privacy model.
+    /// Adds a privacy model; [`model`] has a function for each.
+    #[must_use]
+    pub fn with_model(mut self, model: Stated) -> Job {
+        self.models.push(model.into());
+        self
+    }
+
+    /// Adds a privacy model by its name.
     #[must_use]
     pub fn model<'a>(
         mut self,
@@ -533,6 +541,12 @@ pub struct ModelJob {
     pub name: String,
     /// The given parameters, in the order of the file.
     pub params: Vec<(String, Value)>,
+}
+
+impl From<Stated> for ModelJob {
+    fn from(model: Stated) -> ModelJob {
+        ModelJob { name: model.card.name.to_owned(), params: model.params }
+    }
 }
 
 /// The section `[population]`: microdata with the quasi-identifiers of the population from which

@@ -12,6 +12,7 @@ use incrowd_engine::{
 
 use crate::job::{ColumnJob, Input, OnMissing, Output, PopulationJob, RoleName, Roles, Table};
 use crate::manifest::Manifest;
+use crate::profile::glimpse::{Glimpse, glimpse};
 
 /// Returns the reader options that the job states. All others are detected.
 pub(crate) fn options(table: &Table) -> Result<Options> {
@@ -425,18 +426,32 @@ pub(crate) fn resolve_columns(
     Ok(())
 }
 
-/// Returns a hierarchy with the levels that other columns of the table define.
-pub fn read_columns(
-    hierarchy: HierarchySpec,
+crate::work::long_work! { Input:
+    /// Returns the distinct values of one column, without missing values.
+    fn column_values(column: &str) -> Vec<String> = column_values;
+
+    /// Returns the distinct values of one column with their numbers of records, without missing
+    /// values.
+    fn column_counts(column: &str) -> Vec<(String, u64)> = column_counts;
+
+    /// Returns a hierarchy of a column with the levels that other columns of the table define.
+    fn hierarchy_of(column: &str, hierarchy: &HierarchySpec) -> HierarchySpec = hierarchy_of;
+
+    /// Counts the bars of a chart of every column, for the data owner only.
+    fn glimpse() -> Vec<Glimpse> = glimpse;
+}
+
+fn hierarchy_of(
     input: &Input,
     column: &str,
+    hierarchy: &HierarchySpec,
     progress: &dyn Progress,
 ) -> Result<HierarchySpec> {
     let spec = ColumnSpec { hierarchy: Some(hierarchy.clone()), ..ColumnSpec::default() };
     let mut columns = [(column.to_owned(), ColumnJob { spec, ..ColumnJob::default() })];
     resolve_columns(&mut columns, &input.missing, &open_input(input)?, progress)?;
     let [(_, column)] = columns;
-    Ok(column.spec.hierarchy.unwrap_or(hierarchy))
+    Ok(column.spec.hierarchy.unwrap_or_else(|| hierarchy.clone()))
 }
 
 /// Returns the values of a column in the spelling of its hierarchy: dates in the published format.
@@ -449,13 +464,11 @@ pub fn spelled(hierarchy: &HierarchySpec, column: &str, values: &[&str]) -> Resu
     Ok(folded.texts)
 }
 
-/// Returns the distinct values of one column, without missing values.
-pub fn column_values(input: &Input, column: &str, progress: &dyn Progress) -> Result<Vec<String>> {
+fn column_values(input: &Input, column: &str, progress: &dyn Progress) -> Result<Vec<String>> {
     Ok(column_counts(input, column, progress)?.into_iter().map(|(value, _)| value).collect())
 }
 
-/// Returns the distinct values of one column with their numbers of records, without missing values.
-pub fn column_counts(
+fn column_counts(
     input: &Input,
     column: &str,
     progress: &dyn Progress,

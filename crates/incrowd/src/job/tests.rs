@@ -657,3 +657,31 @@ fn tables_of_databases_are_part_of_their_addresses() {
     let error = file(&with).unwrap_err();
     assert!(!format!("{error} {error:?}").contains("hunter2"));
 }
+
+#[test]
+fn a_stated_model_is_the_same_as_one_by_name() {
+    use incrowd_core::model::{MODELS, Stated, alpha_k_anonymity, l_diversity};
+    let by_name = |name, params: &[(&str, Value)]| Job::default().model(name, params.to_vec());
+    let whole = Value::Integer;
+    assert_eq!(
+        Job::default().with_model(l_diversity(3).on("disease")),
+        by_name("l-diversity", &[("l", whole(3)), ("on", Value::Word("disease".into()))]),
+    );
+    assert_eq!(
+        Job::default().with_model(alpha_k_anonymity(0.5, 4).with("values", ["flu", "cold"])),
+        by_name(
+            "alpha-k-anonymity",
+            &[
+                ("alpha", Value::Real(0.5)),
+                ("k", whole(4)),
+                ("values", Value::Words(vec!["flu".into(), "cold".into()])),
+            ],
+        ),
+    );
+    for card in MODELS {
+        let required = card.params.iter().filter(|param| param.default.is_none());
+        let params: Vec<(&str, Value)> = required.map(|param| (param.name, whole(1))).collect();
+        let stated = params.iter().fold(Stated::new(card), |s, (name, _)| s.with(name, 1u32));
+        assert_eq!(Job::default().with_model(stated), by_name(card.name, &params));
+    }
+}

@@ -20,7 +20,7 @@ use crate::job::{
 };
 use crate::judging::case::with_roles_of_manifest;
 use crate::judging::journals::unauthenticated_by_judging;
-use crate::judging::request::Judging;
+use crate::judging::request::{Judging, MemoryRelease};
 
 /// The keys of `[input]` that describe how a table is read.
 const READING: [&str; 7] =
@@ -114,6 +114,7 @@ pub struct JudgingBuilder {
     /// The job file.
     job: Option<PathBuf>,
     original: Option<Table>,
+    /// The person column of the original, unless a setting or the job file names one.
     person: Option<String>,
     /// The settings for reading the release.
     reading: Vec<Setting>,
@@ -141,6 +142,17 @@ impl JudgingBuilder {
         JudgingBuilder::of(Judging { release, ..Judging::default() })
     }
 
+    /// Judges the release that a job made, in memory or in files: with the models of its manifest,
+    /// and the job's hierarchies, population, external table and person column. The original is
+    /// added by [`original`](JudgingBuilder::original).
+    pub fn of_release(job: &Job, in_memory: Option<MemoryRelease>) -> JudgingBuilder {
+        let judging = match in_memory {
+            Some(release) => Judging::of_memory(release, job),
+            None => Judging { models: Vec::new(), original: None, ..Judging::of(job) },
+        };
+        JudgingBuilder { person: job.input.person.clone(), ..JudgingBuilder::of(judging) }
+    }
+
     /// Starts from a request whose roles, population and external table are known. Settings and
     /// the job file take precedence.
     pub fn of(judging: Judging) -> JudgingBuilder {
@@ -158,9 +170,10 @@ impl JudgingBuilder {
         self.original = Some(table);
     }
 
-    /// Sets the person column of the original, unless a setting or the job file names one.
-    pub fn person(&mut self, column: impl Into<String>) {
-        self.person = Some(column.into());
+    /// Returns the request without the job file and the settings, as the second release of an
+    /// attack.
+    pub fn second(self) -> Judging {
+        self.judging
     }
 
     /// Adds a setting of the call. A setting for reading a table describes the release.
@@ -391,7 +404,7 @@ mod tests {
         });
         for mut builder in [by_file, by_settings] {
             builder.original(Table::file("people.csv"));
-            builder.person("patient");
+            builder.person = Some("patient".to_owned());
             let judging = builder.finish().unwrap().judging;
             assert_eq!(judging.release, Table::file("r.csv"));
             assert_eq!(judging.missing, Some(vec!["-".to_owned()]));
@@ -434,6 +447,22 @@ mod tests {
         let clinic = "postgresql://ward@nowhere/clinic";
         let located = Location::from(clinic).locate(Some("people"), None).unwrap();
         assert_eq!(original(clinic, "table = \"people\"\n"), Some(vec![located]));
+    }
+
+    #[test]
+    fn the_release_of_a_job_has_its_person_column_but_not_its_original() {
+        let mut job = Job::of_file("people.csv").quasi(["age"]).k(2).output("r.csv");
+        job.input.person = Some("patient".to_owned());
+        let begun = || JudgingBuilder::of_release(&job, None);
+        let judging = begun().finish().unwrap().judging;
+        assert_eq!((judging.original, judging.models), (None, Vec::new()));
+        assert_eq!(judging.release, Table::file("r.csv"));
+        let mut builder = begun();
+        builder.original(Table::file("copy.csv"));
+        let original = builder.finish().unwrap().judging.original.unwrap();
+        assert_eq!(original.paths, ["copy.csv".into()]);
+        assert_eq!(original.person.as_deref(), Some("patient"));
+        assert_eq!(begun().second().columns, job.columns);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::making::suppression::{SuppressionReport, compare_with_original};
 
 /// The result of comparing a release with its original, for the data owner only.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct FromOriginal {
     /// The number of published records that match no record of the original.
     pub strangers: u64,

@@ -123,7 +123,7 @@ pub(crate) fn too_many(published: u64, records: u64) -> Error {
 
 /// Measures the information loss of a release against its original and, if requested, its utility.
 /// Domains come from the original and the hierarchies.
-pub fn measure(
+pub(crate) fn measure(
     judging: &Judging,
     ask: Option<&UtilityRequest>,
     progress: &dyn Progress,

@@ -1,11 +1,11 @@
 //! A request to judge a published release.
 //!
 //! A [`Job`] describes how a release is made. A [`Judging`] describes which release is examined,
-//! and with which references. [`verify`](crate::verify()), [`attack`](crate::attack()),
-//! [`measure`](crate::measure()) and [`report`](crate::report()) take one.
+//! and with which references.
 
 use std::path::PathBuf;
 
+use incrowd_core::model::Stated;
 use incrowd_core::{MissingCells, Value};
 use incrowd_engine::{Location, ReleasedTable};
 
@@ -152,7 +152,15 @@ impl Judging {
         self
     }
 
-    /// Adds a model to verify. Without any, the models of the manifest are verified.
+    /// Adds a model to verify; [`model`](incrowd_core::model) has a function for each. Without any,
+    /// the models of the manifest are verified.
+    #[must_use]
+    pub fn with_model(mut self, model: Stated) -> Judging {
+        self.models.push(model.into());
+        self
+    }
+
+    /// Adds a model to verify by its name.
     #[must_use]
     pub fn model<'a>(
         mut self,

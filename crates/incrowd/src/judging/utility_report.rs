@@ -12,6 +12,7 @@ pub use incrowd_audit::utility::UtilityRequest as Ask;
 
 /// The utility of a release. Measures that were not requested are absent.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Utility {
     /// The utility of each column.
     pub columns: Vec<ColumnUtility>,

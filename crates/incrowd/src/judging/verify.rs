@@ -158,7 +158,7 @@ impl Checked {
 }
 
 /// Verifies a release: the stated models, or those of its manifest.
-pub fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
+pub(crate) fn verify(judging: &Judging, progress: &dyn Progress) -> Result<Checked> {
     let case = Case::open(judging)?;
     judge(&case, judging, progress).map_err(|error| case.without_hierarchy(error))
 }
@@ -188,8 +188,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
         .files
         .iter()
         .map(|file| {
-            let stated =
-                case.manifest.as_ref().and_then(|manifest| manifest.file(file.content.as_str()));
+            let stated = case.manifest.as_ref().and_then(|manifest| manifest.file(file.content));
             let matches = stated.map(|stated| stated.digest == file.digest);
             CheckedFile { content: file.content, digest: file.digest.clone(), matches }
         })

@@ -139,22 +139,3 @@ pub(crate) fn with_output_in_memory(job: &Job) -> Job {
     output.csv_safe = false;
     job
 }
-
-/// Makes, verifies and publishes a release. Same as [`Anonymizer::run`].
-pub fn anonymize(job: &Job, progress: &dyn Progress) -> Result<Report> {
-    Anonymizer::new(job).progress(progress).run()
-}
-
-/// Makes and verifies a release in memory. Same as [`Anonymizer::run_in_memory`].
-pub fn anonymize_in_memory(job: &Job, progress: &dyn Progress) -> Result<Released> {
-    Anonymizer::new(job).progress(progress).run_in_memory()
-}
-
-/// Makes, verifies and publishes a release with any engine. Same as [`Anonymizer::run_with`].
-pub fn anonymize_with(
-    engine: &mut dyn Engine,
-    job: &Job,
-    progress: &dyn Progress,
-) -> Result<Report> {
-    Anonymizer::new(job).progress(progress).run_with(engine)
-}

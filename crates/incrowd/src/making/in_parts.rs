@@ -22,6 +22,7 @@ use crate::making::make::{Generalized, InputFacts, Made, Material, Staged, make}
 use crate::making::means::MeanGroups;
 use crate::making::suppression::{Keys, NoKeys};
 use crate::manifest::Ordered;
+use crate::work::stoppable;
 
 /// Refuses jobs that cannot be planned in parts. `distributed` is set if workers plan the parts.
 fn refuse(job: &CheckedJob, table: &Surveyed, distributed: bool) -> Result<()> {
@@ -125,11 +126,13 @@ pub fn plan_part(
     progress: &dyn Progress,
 ) -> Result<PlannedPart> {
     let mut job = job.clone();
-    resolve_columns(&mut job.columns, &job.input.missing, engine.source(), progress)?;
-    let job = CheckedJob::for_table(&job, engine.columns(), engine.source().is_named())?;
-    let (made, _) = plan(engine, &NoKeys, &job, 0, &whole.marker)?;
-    let (plan, receipt) = engine.plan_of_part()?;
-    Ok(PlannedPart { plan, receipt, known: PartData::from(made).text()? })
+    stoppable(|| {
+        resolve_columns(&mut job.columns, &job.input.missing, engine.source(), progress)?;
+        let job = CheckedJob::for_table(&job, engine.columns(), engine.source().is_named())?;
+        let (made, _) = plan(engine, &NoKeys, &job, 0, &whole.marker)?;
+        let (plan, receipt) = engine.plan_of_part()?;
+        Ok(PlannedPart { plan, receipt, known: PartData::from(made).text()? })
+    })
 }
 
 /// Data about a part in addition to its plan.

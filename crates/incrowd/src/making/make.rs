@@ -27,7 +27,7 @@ use crate::manifest::Ordered;
 pub(crate) type Locate<'a> = Box<dyn Fn(&str, &str) -> Option<String> + 'a>;
 
 /// The input of a release.
-pub struct Material<'a> {
+pub(crate) struct Material<'a> {
     /// The table: quasi-identifiers, then sensitive columns.
     pub folded: Folded,
     /// The population over the quasi-identifiers, if a model needs it.
@@ -45,7 +45,7 @@ incrowd_core::opaque_debug!(Material<'_> { rows: |material| material.folded.rows
 impl<'a> Material<'a> {
     /// Creates the input from a table folded by [`CheckedJob::fold_spec`]. A job with random draws
     /// by a secret key needs an engine.
-    pub fn of_folded(folded: Folded) -> Material<'a> {
+    pub(crate) fn of_folded(folded: Folded) -> Material<'a> {
         Material {
             folded,
             population: None,
@@ -91,7 +91,7 @@ pub struct Records {
 }
 
 /// A release in memory, not verified yet.
-pub struct Made {
+pub(crate) struct Made {
     pub(crate) tables: Vec<MadeTable>,
     /// The published columns. Regular intervals are those that were derived from the records.
     pub(crate) schema: Schema,
@@ -149,7 +149,11 @@ incrowd_core::opaque_debug!(Made { tables: |made| made.tables.len() });
 
 /// Makes a release of a table in memory. Fails if the models would require more suppression than
 /// the job allows.
-pub fn make(material: Material<'_>, job: &CheckedJob, progress: &dyn Progress) -> Result<Made> {
+pub(crate) fn make(
+    material: Material<'_>,
+    job: &CheckedJob,
+    progress: &dyn Progress,
+) -> Result<Made> {
     let repeated = material.folded.persons.as_ref().is_some_and(|persons| persons.repeated);
     job.check_persons(repeated)?;
     let made = job.publication.make(material, job, progress)?;

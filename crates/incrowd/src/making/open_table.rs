@@ -32,6 +32,28 @@ struct FoldKey {
 }
 
 /// A table with its kept folds.
+///
+/// ```
+/// # fn main() -> Result<(), incrowd::Error> {
+/// use incrowd::{Job, OpenTable};
+///
+/// # let dir = std::env::temp_dir().join(format!("incrowd-open-table-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// # let people = dir.join("patients.csv");
+/// let table = "age,zip,disease\n34,02139,flu\n36,02139,cold\n38,02141,flu\n51,02140,flu\n\
+///              55,02141,none\n58,02141,none\n61,02142,cold\n";
+/// std::fs::write(&people, table).unwrap();
+/// let job = Job::of_file(&people).quasi(["age", "zip"]).sensitive(["disease"]);
+/// let open = OpenTable::new();
+/// for k in [2, 3] {
+///     let (released, _) = open.anonymize(&job.clone().k(k))?;
+///     assert!(released.report.manifest.groups <= 7 / u64::from(k));
+/// }
+/// assert_eq!(open.kept(), 1);
+/// # std::fs::remove_dir_all(&dir).unwrap();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Default)]
 pub struct OpenTable {
     folds: Mutex<Vec<(FoldKey, Arc<Folded>)>>,
@@ -45,12 +67,7 @@ impl OpenTable {
         OpenTable::default()
     }
 
-    /// Makes a release in memory, verified on its serialized bytes, and the owner's preview of it.
-    pub fn anonymize(
-        &self,
-        job: &Job,
-        progress: &dyn Progress,
-    ) -> Result<(Released, Option<Insight>)> {
+    fn release(&self, job: &Job, progress: &dyn Progress) -> Result<(Released, Option<Insight>)> {
         let job = with_output_in_memory(job);
         let store = MemoryStore::new();
         let inner = Embedded::new(open_input(&job.input)?, store.clone());
@@ -86,6 +103,11 @@ impl OpenTable {
         }
         folds.push((key, Arc::new(folded.clone())));
     }
+}
+
+crate::work::long_work! { OpenTable:
+    /// Makes a release in memory, verified on its serialized bytes, and the owner's preview of it.
+    fn anonymize(job: &Job) -> (Released, Option<Insight>) = OpenTable::release;
 }
 
 /// An engine that reuses the folds of an [`OpenTable`].

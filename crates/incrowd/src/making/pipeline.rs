@@ -92,6 +92,7 @@ pub struct Report {
 
 /// A release in memory.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Released {
     /// The tables. The first one contains the quasi-identifiers.
     pub tables: Vec<ReleasedTable>,

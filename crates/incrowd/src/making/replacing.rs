@@ -2,10 +2,11 @@
 //! incrowd, unless the caller allows more: a table whose digest is in the manifest stored with it.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use incrowd_core::audience::Audience;
 use incrowd_core::{Error, Result};
-use incrowd_engine::{Existing, Location, Occupied, Options, Places, Source};
+use incrowd_engine::{Existing, Location, Occupied, Options, Places, Source, Target};
 
 use crate::judging::journals::unauthenticated_text;
 use crate::making::publication::TablePlace;
@@ -146,4 +147,24 @@ pub fn check_file(path: &Path, mark: Mark, replace: bool) -> Result<()> {
         return Ok(());
     }
     Err(Error::job(format!("`{}` exists and was not made by incrowd", path.display())).help(HELP))
+}
+
+/// Writes a file atomically: it is either absent or complete. Only its owner can read it, unless it
+/// is for everybody.
+pub fn write_file(target: &Target, bytes: &[u8], readers: Audience) -> Result<()> {
+    use std::io::Write;
+    let mut pending = incrowd_engine::Pending::at(target)?;
+    if !readers.is_everybody() {
+        pending = pending.private();
+    }
+    let failed = |e| incrowd_engine::write_failed(pending.target(), &e);
+    pending.writer()?.write_all(bytes).map_err(failed)?;
+    pending.publish()
+}
+
+/// Returns the directory of a file.
+pub fn directory_of(path: &Path) -> PathBuf {
+    path.parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .map_or_else(|| ".".into(), Into::into)
 }

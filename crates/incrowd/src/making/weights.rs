@@ -287,6 +287,7 @@ pub(crate) fn weighed(
 
 /// Weighted counts and means in the original and in the release.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct WeightedUtility {
     /// The number of people that the original represents, and the release by its published means,
     /// or by its records if there are none.

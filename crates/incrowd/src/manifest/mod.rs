@@ -29,13 +29,32 @@ pub use recipe::Recipe;
 pub(crate) use seal::SigningKey;
 
 use crate::job::ModelJob;
+use crate::making::publication::TableContent;
 
 /// The format that is written. Format 1 had no number. The number increases when an older reader
 /// would misinterpret a file.
 pub const FORMAT: u32 = 2;
 
 /// The public description of a release.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use incrowd::{Anonymizer, Job, Manifest, manifest_path};
+///
+/// # let dir = std::env::temp_dir().join(format!("incrowd-manifest-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir)?;
+/// # let (people, release) = (dir.join("patients.csv"), dir.join("patients.release.csv"));
+/// std::fs::write(&people, "age,zip\n34,02139\n36,02139\n51,02140\n58,02141\n")?;
+/// Anonymizer::new(Job::of_file(&people).quasi(["age", "zip"]).k(2).output(&release)).run()?;
+///
+/// let manifest = Manifest::parse(&std::fs::read(manifest_path(&release))?)?;
+/// assert_eq!((manifest.models[0].name.as_str(), manifest.records.published), ("k-anonymity", 4));
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Manifest {
     /// The version of incrowd that made the release.
     pub incrowd: String,
@@ -419,8 +438,8 @@ impl Manifest {
     }
 
     /// Returns the file with that content.
-    pub(crate) fn file(&self, content: &str) -> Option<&FileEntry> {
-        self.files.iter().find(|file| file.content == content)
+    pub(crate) fn file(&self, content: TableContent) -> Option<&FileEntry> {
+        self.files.iter().find(|file| file.content == content.as_str())
     }
 
     /// Returns whether records were suppressed and their number is secret. Then no comparison with

@@ -35,7 +35,7 @@ const MOST: usize = 6;
 const BINS: usize = 16;
 
 /// Counts the bars of all columns of a table.
-pub fn glimpse(input: &Input, progress: &dyn Progress) -> Result<Vec<Glimpse>> {
+pub(crate) fn glimpse(input: &Input, progress: &dyn Progress) -> Result<Vec<Glimpse>> {
     let source = open_input(input)?;
     let table = source.survey(source.columns(), &input.missing, progress)?;
     Ok(table.columns.par_iter().map(|column| of_column(column, table.records as u64)).collect())

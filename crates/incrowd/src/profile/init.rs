@@ -10,7 +10,7 @@ use super::json::role_name;
 use super::{About, ColumnProfile, Generalization, Profile, ProfileOptions, ValueKind, examine};
 use crate::job::{self, Input, Location, RoleName, toml_key, toml_string};
 
-/// Options of [`init`].
+/// A request to draft a job file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InitOptions {
     /// The table and how to read it.
@@ -23,6 +23,18 @@ pub struct InitOptions {
     pub job: PathBuf,
     /// A rule of the field that the job follows.
     pub preset: Option<Preset>,
+}
+
+impl InitOptions {
+    /// Drafts a job file for this table with groups of at least `k` records.
+    pub fn new(input: Input, k: u64) -> InitOptions {
+        InitOptions { input, k, ..InitOptions::default() }
+    }
+}
+
+crate::work::long_work! { InitOptions:
+    /// Profiles the table and drafts a job file for it.
+    fn run() -> Draft = init;
 }
 
 /// A rule of the field.
@@ -69,6 +81,7 @@ impl Preset {
 
 /// A job file that has not been written yet.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Draft {
     /// The text of the file.
     pub text: String,
@@ -82,8 +95,7 @@ pub struct Draft {
 /// own instead of dropping the records.
 const MOST_DROPPED: f64 = 0.01;
 
-/// Profiles a table and drafts a job file for it.
-pub fn init(options: &InitOptions, progress: &dyn Progress) -> Result<Draft> {
+fn init(options: &InitOptions, progress: &dyn Progress) -> Result<Draft> {
     if options.k == 0 {
         return Err(Error::job("k must be at least 1"));
     }

@@ -16,7 +16,7 @@ mod markers;
 pub(crate) mod outliers;
 
 pub use column_facts::ValueKind;
-pub use init::{Draft, InitOptions, MANY, Preset, as_quasi, init};
+pub use init::{Draft, InitOptions, MANY, Preset, as_quasi};
 pub use markers::Marker;
 
 use incrowd_audit::risk::population::{self, Population, Sampling};
@@ -33,7 +33,26 @@ use crate::job::reading::open_input;
 use crate::job::{Input, RoleName};
 use column_facts::ColumnFacts;
 
-/// Options of [`profile`].
+/// A request to profile a table.
+///
+/// ```
+/// # fn main() -> Result<(), incrowd::Error> {
+/// use incrowd::ProfileOptions;
+/// use incrowd::job::Input;
+///
+/// # let dir = std::env::temp_dir().join(format!("incrowd-profile-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// # let people = dir.join("patients.csv");
+/// let table = "age,zip,disease\n34,02139,flu\n36,02139,cold\n38,02141,flu\n51,02140,flu\n\
+///              55,02141,none\n58,02141,none\n61,02142,cold\n";
+/// std::fs::write(&people, table).unwrap();
+/// let input = Input { paths: vec![people], ..Input::default() };
+/// let profile = ProfileOptions::new(input).run()?;
+/// assert_eq!((profile.records, profile.columns.len()), (7, 3));
+/// # std::fs::remove_dir_all(&dir).unwrap();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileOptions {
     /// The table and how to read it.
@@ -79,6 +98,18 @@ impl Default for ProfileOptions {
     }
 }
 
+impl ProfileOptions {
+    /// Profiles this table with default options.
+    pub fn new(input: Input) -> ProfileOptions {
+        ProfileOptions { input, ..ProfileOptions::default() }
+    }
+}
+
+crate::work::long_work! { ProfileOptions:
+    /// Profiles the table.
+    fn run() -> Profile = profile;
+}
+
 /// A proposed role with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
@@ -122,6 +153,7 @@ pub enum About {
 
 /// The profile of one column.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct ColumnProfile {
     /// The column's name.
     pub name: String,
@@ -171,6 +203,7 @@ pub const SIZES: [(u64, u64); 6] = [(1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (2
 
 /// The profile of a table.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Profile {
     /// The number of records.
     pub records: u64,
@@ -200,8 +233,7 @@ pub struct Profile {
     pub incomplete: u64,
 }
 
-/// Profiles a table.
-pub fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Profile> {
+fn profile(options: &ProfileOptions, progress: &dyn Progress) -> Result<Profile> {
     examine(options, true, progress)
 }
 

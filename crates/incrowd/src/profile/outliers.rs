@@ -9,8 +9,31 @@ use serde_json::{Value as Json, json};
 use crate::job::Job;
 use crate::job::reading::Reading;
 
+/// A request to count the outliers of a table, on the job's quasi-identifiers and sensitive columns.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct OutlierRequest {
+    /// The table with the roles of its columns.
+    pub job: Job,
+    /// The definition of an outlier, as parameters of plain-k-anonymity.
+    pub params: Vec<(String, Value)>,
+}
+
+impl OutlierRequest {
+    /// Counts the outliers of the table of `job.input`.
+    pub fn new(job: Job, params: Vec<(String, Value)>) -> OutlierRequest {
+        OutlierRequest { job, params }
+    }
+}
+
+crate::work::long_work! { OutlierRequest:
+    /// Counts the outliers.
+    fn run() -> OutlierProfile = outliers;
+}
+
 /// The outliers of a table; for the data owner only.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct OutlierProfile {
     /// The sensitive column.
     pub column: String,
@@ -47,13 +70,8 @@ impl OutlierProfile {
     }
 }
 
-/// Counts the outliers of the table of `job.input` on the job's quasi-identifiers and sensitive
-/// columns. `params` are the parameters of plain-k-anonymity.
-pub fn outliers(
-    job: &Job,
-    params: &[(String, Value)],
-    progress: &dyn Progress,
-) -> Result<OutlierProfile> {
+fn outliers(request: &OutlierRequest, progress: &dyn Progress) -> Result<OutlierProfile> {
+    let OutlierRequest { job, params } = request;
     let mut roles = job.roles();
     crate::job::reading::resolve_columns(
         &mut roles.columns,

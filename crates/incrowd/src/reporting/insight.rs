@@ -10,6 +10,7 @@ use crate::making::make::Made;
 
 /// Sample records and group sizes before and after anonymization.
 #[derive(Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Insight {
     /// The columns of the sample: quasi-identifiers, then sensitive ones.
     pub columns: Vec<String>,

@@ -17,6 +17,7 @@ use crate::judging::attack::{AttackRequest, attack};
 use crate::judging::request::Judging;
 use crate::making::anonymizer::Anonymizer;
 use crate::making::pipeline::Report;
+use crate::work::stoppable;
 
 /// A table of a sequence.
 #[derive(Clone, Debug)]
@@ -69,8 +70,71 @@ impl BatchTable {
     }
 }
 
+/// A request to publish each of several tables under the rules of one job.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use incrowd::job::SuppressionJob;
+/// use incrowd::{BatchTable, BatchesRequest, Job, Value};
+///
+/// # let dir = std::env::temp_dir().join(format!("incrowd-batches-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir)?;
+/// let weeks = [dir.join("week-1.csv"), dir.join("week-2.csv")];
+/// for week in &weeks {
+///     std::fs::write(week, "age,disease\n34,flu\n36,cold\n38,gout\n51,flu\n55,cold\n58,gout\n\
+///                           61,asthma\n")?;
+/// }
+/// let mut job = Job::default().quasi(["age"]).sensitive(["disease"]).k(2);
+/// job.suppression = Some(SuppressionJob {
+///     name: "r-suppression".to_owned(),
+///     params: vec![("l".to_owned(), Value::Integer(2))],
+///     seed: Some(1),
+///     ..SuppressionJob::default()
+/// });
+/// let tables = weeks.iter().map(BatchTable::from).collect();
+/// let report = BatchesRequest::new(job, tables, dir.join("releases")).run()?;
+/// assert_eq!(report.published(), 2);
+/// assert!(dir.join("releases/week-1.release.csv").exists());
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct BatchesRequest {
+    /// The rules.
+    pub job: Job,
+    /// The tables.
+    pub tables: Vec<BatchTable>,
+    /// The directory of the releases.
+    pub directory: PathBuf,
+    /// Whether each release is also joined with the previous one, as an adversary could who knows
+    /// that people are in both.
+    pub same_people: bool,
+}
+
+impl BatchesRequest {
+    /// Publishes these tables under the rules of the job into this directory.
+    pub fn new(job: Job, tables: Vec<BatchTable>, directory: impl Into<PathBuf>) -> BatchesRequest {
+        BatchesRequest { job, tables, directory: directory.into(), same_people: false }
+    }
+
+    /// Also joins each release with the previous one.
+    #[must_use]
+    pub fn same_people(self, same_people: bool) -> BatchesRequest {
+        BatchesRequest { same_people, ..self }
+    }
+}
+
+crate::work::long_work! { BatchesRequest:
+    /// Publishes the tables. A batch that cannot be published is skipped and reported. Any other
+    /// error ends the sequence; published releases stay.
+    fn run() -> BatchesReport = batches;
+}
+
 /// The result of one batch.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Batch {
     /// The name of its table.
     pub name: String,
@@ -95,6 +159,7 @@ impl Batch {
 
 /// The result of a sequence of batches.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct BatchesReport {
     /// The batches in the order given.
     pub batches: Vec<Batch>,
@@ -105,17 +170,8 @@ pub struct BatchesReport {
     pub target: Option<f64>,
 }
 
-/// Publishes each of `tables` under the rules of `job` into `directory`. A batch that cannot be
-/// published is skipped and reported. Any other error ends the sequence; published releases stay.
-/// With `same_people` each release is also joined with the previous one, as an adversary could who
-/// knows that people are in both.
-pub fn batches(
-    job: &Job,
-    tables: &[BatchTable],
-    directory: &Path,
-    same_people: bool,
-    progress: &dyn Progress,
-) -> Result<BatchesReport> {
+fn batches(request: &BatchesRequest, progress: &dyn Progress) -> Result<BatchesReport> {
+    let BatchesRequest { job, tables, directory, .. } = request;
     if tables.is_empty() {
         return Err(Error::job("no batches are given").help("name a table for each"));
     }
@@ -147,7 +203,7 @@ pub fn batches(
     std::fs::create_dir_all(directory).map_err(|e| {
         Error::resources(format!("cannot make the directory `{}`: {e}", directory.display()))
     })?;
-    let made = one_by_one(job, tables, directory, same_people, progress);
+    let made = stoppable(|| one_by_one(request, progress));
     if made.is_err() && is_new {
         // `remove_dir` fails if a release is in the directory, which is intended.
         let _ = std::fs::remove_dir(directory);
@@ -155,13 +211,8 @@ pub fn batches(
     made
 }
 
-fn one_by_one(
-    job: &Job,
-    tables: &[BatchTable],
-    directory: &Path,
-    same_people: bool,
-    progress: &dyn Progress,
-) -> Result<BatchesReport> {
+fn one_by_one(request: &BatchesRequest, progress: &dyn Progress) -> Result<BatchesReport> {
+    let BatchesRequest { job, tables, directory, same_people } = request;
     let mut all: Vec<Batch> = Vec::new();
     for batch in tables.iter().cloned() {
         let release = batch.release(directory);
@@ -176,7 +227,7 @@ fn one_by_one(
         };
         let last =
             all.iter().rev().find(|batch| batch.outcome.is_ok()).map(|batch| batch.release.clone());
-        let with_the_last = match (&outcome, last.filter(|_| same_people)) {
+        let with_the_last = match (&outcome, last.filter(|_| *same_people)) {
             (Ok(_), Some(last)) => joined(job, &release, &last, progress)?,
             _ => None,
         };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, parse};
-use incrowd::{Judging, Silent, anonymize, measure, verify};
+use incrowd::{Anonymizer, Judging};
 use incrowd_testing::{data, or_skip};
 
 use crate::columns::range;
@@ -92,7 +92,7 @@ impl Adult {
 
     fn check(&self, quasi: &[&str], k: u64) {
         let (job, dir) = (self.job(quasi, k), self.dir.path());
-        let report = anonymize(&job, &Silent).unwrap();
+        let report = Anonymizer::new(&job).run().unwrap();
         let records = report.records;
         assert_eq!(
             (records.published, records.dropped_missing, records.suppressed),
@@ -126,12 +126,12 @@ impl Adult {
             }
         }
         assert_eq!(seen.len() as u64, PUBLISHED);
-        let measured = measure(&Judging::of(&job), None, &Silent).unwrap();
+        let measured = Judging::of(&job).measure(None).unwrap();
         assert!(
             alike(&measured.to_json()["metrics"], &report.manifest.to_json()["metrics"]),
             "other metrics"
         );
-        assert!(verify(&Judging::of(&job), &Silent).unwrap().holds());
+        assert!(Judging::of(&job).verify().unwrap().holds());
         assert_eq!(listing(dir), ["adult.csv", "out.csv", "out.release.json"]);
     }
 }
@@ -171,7 +171,7 @@ fn the_default_loses_no_more_than_ascent_with_models() {
                 parse("job.toml", &text, adult.dir.path()).unwrap_or_else(|e| panic!("{e}"));
             job.models.extend(parsed.job.models);
             job.algorithm.name = algorithm.to_owned();
-            let report = anonymize(&job, &Silent).unwrap();
+            let report = Anonymizer::new(&job).run().unwrap();
             report.manifest.to_json()["metrics"]["information_loss"].as_f64().unwrap()
         };
         let (auto, ascent) = (loss("auto"), loss("ascent"));
@@ -185,7 +185,7 @@ fn the_equijoin_with_adult_finds_the_candidates_of_everybody() {
     let data = or_skip!(data("adult.csv.gz"));
     let adult = load(data);
     let (job, dir) = (adult.job(&SEVEN, 10), adult.dir.path());
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     let release = read(&dir.join("out.csv"));
     let at: Vec<usize> =
         SEVEN.iter().map(|n| adult.header.iter().position(|h| h == n).unwrap()).collect();
@@ -217,7 +217,7 @@ fn the_equijoin_with_adult_finds_the_candidates_of_everybody() {
         external: Some(dir.join("voters.csv").into()),
         ..Default::default()
     };
-    let report = incrowd::attack(&Judging::of(&job), &request, &Silent).unwrap();
+    let report = Judging::of(&job).attack(&request).unwrap();
     let average = |column: Option<&str>| {
         let found = report.attacked.iter().map(|a| &a.finding);
         let mut found = found.filter(|f| f.attack == "equijoin" && f.column.as_deref() == column);

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, Numbers, PopulationJob, RoleName};
 use incrowd::{
-    AttackReport, AttackRequest, Finding, Judging, Limit, MemoryRelease, Silent, Value, anonymize,
-    anonymize_in_memory, attack,
+    Anonymizer, AttackReport, AttackRequest, Finding, Judging, Limit, MemoryRelease, Value,
 };
 use incrowd_core::HierarchySpec;
 
@@ -44,7 +43,7 @@ fn release(dir: &Path, name: &str, quasi: &[&str], k: i64) -> PathBuf {
     job.add_model("k-anonymity", [("k", Value::Integer(k))]);
     let path = dir.join(name);
     job.write_to(&path);
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     path
 }
 
@@ -71,7 +70,7 @@ fn a_planted_victim_is_found_in_the_weak_release_and_not_in_the_strong_one() {
             limits: vec![Limit { attack: "prosecutor".into(), quantity: None, most: 0.1 }],
             ..AttackRequest::default()
         };
-        attack(&judging, &request, &Silent).unwrap()
+        judging.attack(&request).unwrap()
     };
     let (weak, strong) = (report(&weak), report(&strong));
     assert!(!weak.holds() && strong.holds());
@@ -117,7 +116,7 @@ fn two_releases_of_the_same_people_reveal_more_than_each() {
         only: vec!["intersection".into()],
         ..AttackRequest::default()
     };
-    let report = attack(&judging, &request, &Silent).unwrap();
+    let report = judging.attack(&request).unwrap();
     let disease = found(&report, "intersection", Some("disease"));
     // Everybody is in both, so every true value remains, and nobody is excluded.
     assert_eq!((disease.of, disease.fact("not_in_both")), (201, Some(0.0)));
@@ -125,24 +124,24 @@ fn two_releases_of_the_same_people_reveal_more_than_each() {
     // Intersecting a release with itself adds nothing.
     let mut itself = request.clone();
     itself.second = Some(Judging::new(first));
-    let itself = attack(&judging, &itself, &Silent).unwrap();
+    let itself = judging.attack(&itself).unwrap();
     let alone = found(&itself, "intersection", Some("disease"));
     assert_eq!(alone.at_risk, 0);
     assert!(disease.average > alone.average, "{} {}", disease.average, alone.average);
     request.external = None;
-    let worst = attack(&judging, &request, &Silent).unwrap();
+    let worst = judging.attack(&request).unwrap();
     assert!(found(&worst, "intersection", Some("disease")).worst >= disease.worst);
     // People are looked up in the second release by all of its quasi-identifiers, also those that
     // the first release lacks.
     request.external = Some(dir.path().join("people.csv").into());
     request.second = Some(judging.clone());
     let by_zip = Judging::new(release(dir.path(), "zip.csv", &["zip"], 4));
-    let both = attack(&by_zip, &request, &Silent).unwrap();
+    let both = by_zip.attack(&request).unwrap();
     let income = found(&both, "intersection", Some("income"));
     assert_eq!((income.of, income.fact("not_in_both")), (201, Some(0.0)));
     std::fs::write(dir.path().join("zips.csv"), zips()).unwrap();
     request.external = Some(dir.path().join("zips.csv").into());
-    let less = attack(&by_zip, &request, &Silent).unwrap();
+    let less = by_zip.attack(&request).unwrap();
     let less = found(&less, "intersection", Some("income"));
     assert!(income.average > less.average, "{} {}", income.average, less.average);
 }
@@ -159,15 +158,15 @@ fn a_second_release_may_be_in_memory() {
     let job = Job::of_file(&people).quasi(["age", "zip"]).sensitive(["disease", "income"]);
     let job = job.hierarchy("zip", arx);
     let alike = job.clone().k(4).output(dir.path().join("alike.csv"));
-    anonymize(&alike, &Silent).unwrap();
+    Anonymizer::new(&alike).run().unwrap();
     let alike =
         Judging { columns: job.columns.clone(), ..Judging::new(dir.path().join("alike.csv")) };
     let mut by_ranges = BTreeMap::new();
     for numbers in [Numbers::Range, Numbers::LowHigh] {
         let mut job = job.clone().k(9).output(dir.path().join("second.csv"));
         job.output.as_mut().unwrap().numbers = numbers;
-        anonymize(&job, &Silent).unwrap();
-        let released = anonymize_in_memory(&job, &Silent).unwrap();
+        Anonymizer::new(&job).run().unwrap();
+        let released = Anonymizer::new(&job).run_in_memory().unwrap();
         let table = released.tables[0].table().unwrap();
         let held = MemoryRelease { tables: released.tables, manifest: released.report.manifest };
         let of_file =
@@ -177,7 +176,7 @@ fn a_second_release_may_be_in_memory() {
                 let only = vec!["intersection".into()];
                 let (second, external) = (Some(second), external.clone());
                 let request = AttackRequest { second, external, only, ..AttackRequest::default() };
-                attack(judging, &request, &Silent).map(|report| report.to_json())
+                judging.attack(&request).map(|report| report.to_json())
             };
             let reported = found(&judging, of_file.clone()).unwrap();
             let everybody = &reported["attacks"][0];
@@ -210,11 +209,11 @@ fn the_same_release_gives_the_same_report() {
     let mut judging = Judging::new(&path);
     judging.population =
         Some(PopulationJob { paths: vec![dir.path().join("people.csv").into()], memory: None });
-    let one = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
+    let one = judging.attack(&AttackRequest::default()).unwrap();
     for _ in 0..3 {
         // Another publication has the records in another order.
         release(dir.path(), "r.csv", &["age", "zip"], 3);
-        let other = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
+        let other = judging.attack(&AttackRequest::default()).unwrap();
         assert_eq!(one.to_json(), other.to_json());
         assert_eq!(one.details(), other.details());
     }
@@ -224,7 +223,7 @@ fn the_same_release_gives_the_same_report() {
 fn debug_output_shows_no_cell() {
     let dir = tempfile::tempdir().unwrap();
     let path = release(dir.path(), "r.csv", &["age", "zip"], 1);
-    let report = attack(&Judging::new(&path), &AttackRequest::default(), &Silent).unwrap();
+    let report = Judging::new(&path).attack(&AttackRequest::default()).unwrap();
     let shown = format!("{report:?}{:?}", report.exposed(&report.attacked[0].finding));
     assert!(!shown.contains("plague") && !shown.contains("02199"));
 }
@@ -236,6 +235,6 @@ fn a_guess_without_the_release_counts_all_spellings_of_a_value() {
     std::fs::write(&release, "zip,v\nA,1\nA,1.0\nA,01\nA,2\n").unwrap();
     let judging = Judging::new(&release).with_role(["zip"], RoleName::Quasi);
     let judging = judging.with_role(["v"], RoleName::Sensitive);
-    let report = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
+    let report = judging.attack(&AttackRequest::default()).unwrap();
     assert_eq!(report.guessed_without("v"), Some(0.75));
 }

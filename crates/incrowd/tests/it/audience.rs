@@ -2,10 +2,7 @@
 //! owner has.
 
 use incrowd::job::{Job, PopulationJob, SuppressionJob};
-use incrowd::{
-    Ask, AttackRequest, Audience, Fact, Judging, Silent, Value, anonymize, attack, measure, report,
-    verify,
-};
+use incrowd::{Anonymizer, Ask, AttackRequest, Audience, Fact, Judging, Value};
 use serde_json::Value as Json;
 
 /// 1013 records, some of which are suppressed: the number is in no public output.
@@ -53,33 +50,29 @@ fn shown(page: &str) -> String {
 fn canaries_are_found_in_nothing_that_may_be_published() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let made = anonymize(&job(dir), &Silent).unwrap();
+    let made = Anonymizer::new(job(dir)).run().unwrap();
     let withheld = made.suppression.as_ref().unwrap().suppressed;
     assert!(withheld > 100, "{withheld}");
     let secrets = [RECORDS.to_string(), withheld.to_string(), "canary".to_owned()];
     let mut judging = Judging::new(dir.join("out.csv"));
     judging.original = Some(job(dir).input);
     let ask = Ask { pairs: true, ..Ask::default() };
-    let pages = report(&judging, &ask, &Silent).unwrap();
+    let pages = judging.report(&ask).unwrap();
     judging.population =
         Some(PopulationJob { paths: vec![dir.join("people.csv").into()], memory: None });
     // The manifest at another path must be found, or private measures would be treated as public.
     std::fs::rename(dir.join("out.release.json"), dir.join("elsewhere.json")).unwrap();
     judging.manifest = Some(dir.join("elsewhere.json"));
-    let measured = measure(&judging, Some(&ask), &Silent).unwrap();
+    let measured = judging.measure(Some(&ask)).unwrap();
     assert!(measured.owner_only, "all that is measured tells how many records were withheld");
     let answers = [
         ("manifest", made.manifest.to_json().to_string()),
         ("anonymize", public(&made.to_json())),
-        ("verify", public(&verify(&judging, &Silent).unwrap().to_json())),
+        ("verify", public(&judging.verify().unwrap().to_json())),
         ("measure", public(&measured.to_json())),
         (
             "attack",
-            public(
-                &attack(&Judging::of(&job(dir)), &AttackRequest::default(), &Silent)
-                    .unwrap()
-                    .to_json(),
-            ),
+            public(&Judging::of(&job(dir)).attack(&AttackRequest::default()).unwrap().to_json()),
         ),
         ("page", shown(&pages.public)),
     ];

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use incrowd::job::{Job, parse};
-use incrowd::{Judging, Silent, anonymize, measure, verify};
+use incrowd::{Anonymizer, Judging};
 
 fn job(dir: &Path, age: &str, k: u32, algorithm: &str) -> Job {
     let text = format!(
@@ -102,9 +102,9 @@ fn bounds_cost_the_part_of_the_original_that_they_hide() {
                     let what = format!("{algorithm}{hierarchy}{bound}");
                     let asked = job(dir.path(), &format!("{hierarchy}{bound}"), 3, algorithm);
                     let report =
-                        anonymize(&asked, &Silent).unwrap_or_else(|e| panic!("{what}: {e}"));
+                        Anonymizer::new(&asked).run().unwrap_or_else(|e| panic!("{what}: {e}"));
                     let (ncp, entropy) = losses(&original, &cells(&dir.path().join("out.csv")));
-                    let measured = measure(&Judging::of(&asked), None, &Silent).unwrap().metrics();
+                    let measured = Judging::of(&asked).measure(None).unwrap().metrics();
                     for metrics in [&report.manifest.metrics, &measured] {
                         let close = |name: &str, expected: f64| {
                             let reported = metrics.get(name).unwrap();
@@ -117,7 +117,7 @@ fn bounds_cost_the_part_of_the_original_that_they_hide() {
                         close("entropy_loss", entropy);
                     }
                     assert_eq!(report.manifest.metrics, measured, "{what}");
-                    assert!(verify(&Judging::of(&asked), &Silent).unwrap().holds());
+                    assert!(Judging::of(&asked).verify().unwrap().holds());
                 }
             }
         }
@@ -131,7 +131,7 @@ fn a_column_of_one_open_cell_has_no_information() {
     std::fs::write(dir.path().join("t.csv"), format!("age\n{text}")).unwrap();
     for hierarchy in ["", ", hierarchy = { intervals = { width = 5 } }"] {
         let asked = job(dir.path(), &format!("{hierarchy}, top = 20"), 3, "auto");
-        let metrics = anonymize(&asked, &Silent).unwrap().manifest.metrics;
+        let metrics = Anonymizer::new(&asked).run().unwrap().manifest.metrics;
         assert!(cells(&dir.path().join("out.csv")).iter().all(|cell| cell == ">=20"));
         for name in ["ncp", "weighted_ncp", "entropy_loss", "information_loss"] {
             assert!(
@@ -142,8 +142,7 @@ fn a_column_of_one_open_cell_has_no_information() {
         }
         assert!(metrics.get("distortion").unwrap() > 0.0, "{hierarchy}");
         // The utility measures use the same original.
-        let measured =
-            measure(&Judging::of(&asked), Some(&incrowd::Ask::default()), &Silent).unwrap();
+        let measured = Judging::of(&asked).measure(Some(&incrowd::Ask::default())).unwrap();
         let columns = &measured.utility.as_ref().unwrap().columns;
         assert_eq!(columns[0].ncp, 1.0, "{hierarchy}");
         assert!(columns[0].figure("non_uniform_entropy").unwrap() > 0.99, "{hierarchy}");
@@ -158,8 +157,8 @@ fn a_least_level_costs_its_steps() {
     let cost = |level: u32| {
         let asked =
             job(dir.path(), &format!(", hierarchy = 'mask', min_level = {level}"), 2, "auto");
-        let metrics = anonymize(&asked, &Silent).unwrap().manifest.metrics;
-        assert_eq!(measure(&Judging::of(&asked), None, &Silent).unwrap().metrics(), metrics);
+        let metrics = Anonymizer::new(&asked).run().unwrap().manifest.metrics;
+        assert_eq!(Judging::of(&asked).measure(None).unwrap().metrics(), metrics);
         let stars: usize =
             cells(&dir.path().join("out.csv")).iter().map(|cell| cell.matches('*').count()).sum();
         (metrics.get("distortion").unwrap(), metrics.get("entropy_loss").unwrap(), stars)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, parse};
-use incrowd::{Fault, Judging, Silent, anonymize, verify};
+use incrowd::{Anonymizer, Fault, Judging};
 
 /// Sixty people with eight diseases in four categories, and a passthrough column.
 fn people(dir: &Path) -> PathBuf {
@@ -39,7 +39,7 @@ fn records(dir: &Path) -> (Vec<String>, Vec<Vec<String>>) {
 
 /// Verifies the release with its manifest only.
 fn from_manifest(dir: &Path) -> incrowd::Checked {
-    verify(&Judging::new(dir.join("out.csv")), &Silent).unwrap()
+    Judging::new(dir.join("out.csv")).verify().unwrap()
 }
 
 const P_PLUS: &str = "[[models]]\nname = 'p-plus-alpha-sensitive'\np = 2\nalpha = 1.5\nk = 4\n";
@@ -49,7 +49,7 @@ const P_ALPHA: &str = "[[models]]\nname = 'p-alpha-sensitive'\np = 2\nalpha = 1.
 fn a_model_about_categories_publishes_categories() {
     let dir = tempfile::tempdir().unwrap();
     people(dir.path());
-    anonymize(&job(dir.path(), "", P_PLUS), &Silent).unwrap();
+    Anonymizer::new(job(dir.path(), "", P_PLUS)).run().unwrap();
     let (header, rows) = records(dir.path());
     assert_eq!(header, ["zip", "age", "disease"]);
     assert!(rows.iter().all(|row| ["Top", "High", "Mid", "Low"].contains(&row[2].as_str())));
@@ -61,7 +61,7 @@ fn values_or_both_on_request() {
     let dir = tempfile::tempdir().unwrap();
     people(dir.path());
     for model in [P_PLUS, P_ALPHA] {
-        anonymize(&job(dir.path(), ", publish_sa = 'both'", model), &Silent).unwrap();
+        Anonymizer::new(job(dir.path(), ", publish_sa = 'both'", model)).run().unwrap();
         let (header, rows) = records(dir.path());
         assert_eq!(header, ["zip", "age", "disease", "disease_category"]);
         let agree =
@@ -69,7 +69,7 @@ fn values_or_both_on_request() {
         assert!(rows.len() == 60 && rows.iter().all(agree));
         assert!(from_manifest(dir.path()).holds());
     }
-    anonymize(&job(dir.path(), ", publish_sa = 'value'", P_PLUS), &Silent).unwrap();
+    Anonymizer::new(job(dir.path(), ", publish_sa = 'value'", P_PLUS)).run().unwrap();
     let (header, rows) = records(dir.path());
     assert_eq!(header, ["zip", "age", "disease"]);
     assert!(rows.iter().any(|row| row[2] == "HIV") && !rows.iter().any(|row| row[2] == "Top"));
@@ -81,7 +81,7 @@ fn models_about_values_are_verified_on_categories_if_only_these_are_published() 
     let dir = tempfile::tempdir().unwrap();
     people(dir.path());
     let report =
-        anonymize(&job(dir.path(), ", publish_sa = 'category'", P_ALPHA), &Silent).unwrap();
+        Anonymizer::new(job(dir.path(), ", publish_sa = 'category'", P_ALPHA)).run().unwrap();
     assert!(report.verification.holds());
     // Every group has two categories; two values were required.
     assert!(from_manifest(dir.path()).holds());
@@ -93,7 +93,7 @@ fn an_error_about_a_value_without_a_category_names_its_place() {
     let path = people(dir.path());
     let table = std::fs::read_to_string(&path).unwrap().replacen("Flu", "Obesity", 1);
     std::fs::write(&path, table).unwrap();
-    let error = anonymize(&job(dir.path(), "", P_ALPHA), &Silent).unwrap_err();
+    let error = Anonymizer::new(job(dir.path(), "", P_ALPHA)).run().unwrap_err();
     assert_eq!(error.fault(), Fault::Input);
     assert!(
         error.message().contains("in no category") && error.message().contains("record"),
@@ -112,7 +112,7 @@ fn an_unsatisfiable_model_is_reported_with_the_failing_number() {
         (P_PLUS.replace("p = 2", "p = 5"), "4"),
         (P_ALPHA.replace("alpha = 1.5", "alpha = 61"), "61"),
     ] {
-        let error = anonymize(&job(dir.path(), "", &model), &Silent).unwrap_err();
+        let error = Anonymizer::new(job(dir.path(), "", &model)).run().unwrap_err();
         assert_eq!(error.fault(), Fault::Unsatisfiable);
         assert!(error.message().contains(number), "{error}");
     }
@@ -140,7 +140,7 @@ fn local_recoding_divides_rows_also_with_passthrough_columns() {
         } else {
             incrowd::job::Order::Shuffled
         };
-        let report = anonymize(&job, &Silent).unwrap();
+        let report = Anonymizer::new(&job).run().unwrap();
         assert!(report.verification.holds());
         let (_, rows) = records(dir.path());
         let mut weights: Vec<&str> = rows.iter().map(|row| row[3].as_str()).collect();

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use incrowd::front_end::recode::local_suppression::LocalSuppressionReport;
+use incrowd::front_end::recode::mdav::MdavReport;
 use incrowd::job::{Job, MissingCells, parse};
-use incrowd::recode::local_suppression::LocalSuppressionReport;
-use incrowd::recode::mdav::MdavReport;
-use incrowd::{Fault, Judging, Silent, anonymize, verify};
+use incrowd::{Anonymizer, Fault, Judging};
 use incrowd_testing::{data, or_skip};
 
 fn table(path: &Path) -> Vec<Vec<String>> {
@@ -70,7 +70,7 @@ fn cells_are_published_unchanged_or_suppressed() {
             } else {
                 "cells = 'suppress'"
             };
-            let report = anonymize(&job(dir.path(), k, reading, AGE), &Silent).unwrap();
+            let report = Anonymizer::new(job(dir.path(), k, reading, AGE)).run().unwrap();
             let (original, release) =
                 (table(&dir.path().join("people.csv")), table(&dir.path().join("out.csv")));
             assert_eq!(release.len(), original.len());
@@ -98,7 +98,7 @@ fn cells_are_published_unchanged_or_suppressed() {
             let reported = report.manifest.job.missing_cells.as_ref().unwrap();
             assert_eq!(reported.matches, if any { "any" } else { "alone" });
             // The manifest states the matching rule.
-            let checked = verify(&Judging::new(dir.path().join("out.csv")), &Silent).unwrap();
+            let checked = Judging::new(dir.path().join("out.csv")).verify().unwrap();
             assert!(checked.holds());
             assert_eq!(
                 checked.missing_cells,
@@ -114,7 +114,7 @@ fn rare_records_get_a_missing_cell() {
     let dir = tempfile::tempdir().unwrap();
     people(dir.path(), 9, 60);
     let job = job(dir.path(), 4, "cells = 'suppress'\nmissing_cells = 'any'", AGE);
-    let report = anonymize(&job, &Silent).unwrap();
+    let report = Anonymizer::new(&job).run().unwrap();
     let found =
         report.algorithm_report.as_ref().unwrap().downcast::<LocalSuppressionReport>().unwrap();
     let (original, release) =
@@ -146,7 +146,8 @@ fn rare_records_get_a_missing_cell() {
 fn a_damaged_release_is_refused_under_either_matching_rule() {
     let dir = tempfile::tempdir().unwrap();
     people(dir.path(), 5, 60);
-    anonymize(&job(dir.path(), 4, "cells = 'suppress'\nmissing_cells = 'any'", AGE), &Silent)
+    Anonymizer::new(job(dir.path(), 4, "cells = 'suppress'\nmissing_cells = 'any'", AGE))
+        .run()
         .unwrap();
     let out = dir.path().join("out.csv");
     let stated = |missing_cells| {
@@ -157,8 +158,7 @@ fn a_damaged_release_is_refused_under_either_matching_rule() {
     };
     let copy = dir.path().join("copy.csv");
     std::fs::copy(&out, &copy).unwrap();
-    let by =
-        |reading| verify(&stated(reading), &Silent).unwrap().verification.judgements[0].clone();
+    let by = |reading| stated(reading).verify().unwrap().verification.judgements[0].clone();
     assert!(by(MissingCells::Any).holds);
     assert!(!by(MissingCells::Alone).holds, "the stricter reading does not hold");
     // Missing markers of other programs are missing cells too.
@@ -184,7 +184,7 @@ fn limits_of_columns_are_kept_or_the_job_fails() {
         let algorithm = format!("cells = 'suppress'\n{any}");
         let gone = |limit: &str| {
             let columns = format!("age = {{ role = 'quasi', max_missing = {limit} }}");
-            anonymize(&job(dir.path(), 3, &algorithm, &columns), &Silent)?;
+            Anonymizer::new(job(dir.path(), 3, &algorithm, &columns)).run()?;
             let release = table(&dir.path().join("out.csv"));
             Ok::<usize, incrowd::Error>(release.iter().filter(|record| record[0] == "*").count())
         };
@@ -206,7 +206,7 @@ fn generalization_comes_first_where_that_costs_less() {
     let bands = "age = { role = 'quasi', hierarchy = 'intervals:3,6' }";
     let made = |cells: &str, columns: &str| {
         let algorithm = format!("cells = '{cells}'\nmissing_cells = 'any'");
-        let report = anonymize(&job(dir.path(), 6, &algorithm, columns), &Silent).unwrap();
+        let report = Anonymizer::new(job(dir.path(), 6, &algorithm, columns)).run().unwrap();
         let release = table(&dir.path().join("out.csv"));
         assert!(matching(&release, 3, true).into_iter().min().unwrap() >= 6);
         (report.manifest.metrics.get("information_loss").unwrap(), missing(&release), release)
@@ -244,7 +244,7 @@ fn incompatible_settings_are_refused() {
         ),
     ];
     for (algorithm, columns, says) in cases {
-        let error = anonymize(&job(dir.path(), 2, algorithm, columns), &Silent).unwrap_err();
+        let error = Anonymizer::new(job(dir.path(), 2, algorithm, columns)).run().unwrap_err();
         assert_eq!(error.fault(), Fault::Job, "{error}");
         assert!(error.message().contains(says), "{error}");
         assert!(!dir.path().join("out.csv").exists());
@@ -281,7 +281,7 @@ fn fewer_cells_are_missing_than_with_sdcmicro() {
             columns.concat()
         );
         let job = parse("job.toml", &text, out.path()).unwrap_or_else(|e| panic!("{e}")).job;
-        let report = anonymize(&job, &Silent).unwrap();
+        let report = Anonymizer::new(&job).run().unwrap();
         let found =
             report.algorithm_report.as_ref().unwrap().downcast::<LocalSuppressionReport>().unwrap();
         assert!(found.cells() < theirs, "{} of {table}, k = {k}: {theirs}", found.cells());
@@ -306,7 +306,7 @@ fn mdav_equals_that_of_sdcmicro_and_moves_improve_it() {
             columns.concat()
         );
         let job = parse("job.toml", &text, out.path()).unwrap_or_else(|e| panic!("{e}")).job;
-        let report = anonymize(&job, &Silent).unwrap();
+        let report = Anonymizer::new(&job).run().unwrap();
         let found = report.algorithm_report.as_ref().unwrap().downcast::<MdavReport>().unwrap();
         assert_eq!(format!("{:.2}", 100.0 * found.gathered), theirs);
         assert!(100.0 * found.moved < most, "{}", found.moved);

@@ -1,7 +1,7 @@
 //! Parameters at their limits, given by a program: the fault and the job key of each error.
 
 use incrowd::job::{Job, parse};
-use incrowd::{Error, Fault, Silent, anonymize};
+use incrowd::{Anonymizer, Error, Fault};
 
 const TABLE: &str = "age,zip,disease,income\n1,a,flu,1\n2,a,cold,2\n3,b,flu,nan\n4,b,gout,4\n\
                      5,c,cold,5\n6,c,flu,6\n";
@@ -17,7 +17,7 @@ fn attempt(models: &str, more: &str) -> Result<u64, Error> {
          disease = 'sensitive'\nincome = 'sensitive'\n{models}\n{more}"
     );
     let job: Job = parse("job.toml", &job, dir.path()).map_err(|e| e.error)?.job;
-    let made = anonymize(&job, &Silent);
+    let made = Anonymizer::new(&job).run();
     let left: Vec<_> =
         std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left.len(), if made.is_ok() { 4 } else { 2 }, "{left:?}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd::job::Job;
-use incrowd::{Error, Fault, Silent, anonymize};
+use incrowd::{Anonymizer, Error, Fault};
 
 use crate::release::{listing, small};
 
@@ -15,7 +15,7 @@ fn fails(dir: &Path, job: &Job) -> Error {
     // The old file is not a release of incrowd, but may be overwritten.
     let mut job = job.clone();
     job.output.iter_mut().for_each(|output| output.replace = true);
-    let error = anonymize(&job, &Silent).unwrap_err();
+    let error = Anonymizer::new(&job).run().unwrap_err();
     assert_eq!(listing(dir), before, "something is left behind or gone");
     assert_eq!(std::fs::read_to_string(dir.join("out.csv")).unwrap(), "old release");
     assert_eq!(std::fs::read_to_string(dir.join("out.release.json")).unwrap(), "old manifest");
@@ -44,13 +44,14 @@ fn an_error_about_a_value_names_its_record() {
         .map(|i| format!("{i},{},Rome,flu\n", if i == 33 { "secret" } else { "7" }))
         .collect();
     let mut job = with_table(dir.path(), format!("id,age,city,disease\n{rows}"));
-    job.column_mut("age").spec.kind = Some(incrowd::core::Kind::Numeric);
+    job.column_mut("age").spec.kind = Some(incrowd::front_end::core::Kind::Numeric);
     let error = fails(dir.path(), &job);
     assert_eq!(error.fault(), Fault::Input);
     assert!(error.message().contains("`age`") && error.message().contains("record 33"), "{error}");
     assert!(!error.message().contains("secret"), "{error}");
     let tree = "a;*\n7;*\n".to_owned();
-    let hierarchy = incrowd::core::HierarchySpec::Arx { name: "h.csv".into(), text: tree };
+    let hierarchy =
+        incrowd::front_end::core::HierarchySpec::Arx { name: "h.csv".into(), text: tree };
     job.column_mut("age").spec.hierarchy = Some(hierarchy);
     let error = fails(dir.path(), &job);
     assert!(

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use incrowd::job::{ExternalJob, Input};
 use incrowd::manifest::FORMAT;
-use incrowd::{Judging, Manifest, Silent, Value, verify};
+use incrowd::{Judging, Manifest, Value};
 
 fn samples(format: u32) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/manifests/format-{format}"))
@@ -34,7 +34,7 @@ fn every_format_has_samples_that_are_read_and_judged() {
                 "{name}"
             );
             let release = dir.join(format!("{name}.csv"));
-            let checked = verify(&Judging::new(&release), &Silent).unwrap();
+            let checked = Judging::new(&release).verify().unwrap();
             assert!(checked.holds() && checked.digest_matches == Some(true), "{format} {name}");
             // And with the original.
             let mut judging = Judging::new(&release).with_original(original(&dir));
@@ -43,8 +43,7 @@ fn every_format_has_samples_that_are_read_and_judged() {
                 judging.external =
                     Some(ExternalJob { paths, id: "id".into(), ..ExternalJob::default() });
             }
-            let checked =
-                verify(&judging, &Silent).unwrap_or_else(|e| panic!("{format} {name}: {e}"));
+            let checked = judging.verify().unwrap_or_else(|e| panic!("{format} {name}: {e}"));
             assert!(checked.holds(), "{format} {name}");
             assert_eq!(
                 checked.from_original.is_some(),

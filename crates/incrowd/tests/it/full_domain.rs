@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use incrowd::front_end::recode::full_domain::SearchReport;
 use incrowd::job::{Job, RoleName, hierarchy_from_path};
-use incrowd::recode::full_domain::SearchReport;
-use incrowd::{Report, Silent, Value, anonymize};
+use incrowd::{Anonymizer, Report, Value};
 use incrowd_testing::{data, or_skip};
 
 use crate::release::{read, small};
@@ -39,7 +39,7 @@ fn adult(data: &Path, out: &Path, k: i64, limit: f64, search: &str, metric: &str
     ];
     job.algorithm.suppression_limit = limit;
     job.write_to(out.join("adult.csv"));
-    anonymize(&job, &Silent).unwrap()
+    Anonymizer::new(&job).run().unwrap()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn known_optima_on_adult() {
         let best = &report
             .algorithm_report
             .as_deref()
-            .and_then(|r| r.downcast::<incrowd::recode::full_domain::SearchReport>())
+            .and_then(|r| r.downcast::<incrowd::front_end::recode::full_domain::SearchReport>())
             .unwrap()
             .best;
         assert_eq!(best.levels, levels, "k = {k}, limit {limit}, {metric}");
@@ -96,11 +96,11 @@ fn the_seven_columns_of_sun_and_others() {
     job.add_model("k-anonymity", [("k", Value::Integer(4))]);
     job.algorithm.name = "full-domain".into();
     job.write_to(dir.path().join("adult.csv"));
-    let report = anonymize(&job, &Silent).unwrap();
+    let report = Anonymizer::new(&job).run().unwrap();
     let search = report
         .algorithm_report
         .as_deref()
-        .and_then(|r| r.downcast::<incrowd::recode::full_domain::SearchReport>())
+        .and_then(|r| r.downcast::<incrowd::front_end::recode::full_domain::SearchReport>())
         .cloned()
         .unwrap();
     assert_eq!(report.records.published, 45_222);
@@ -130,7 +130,7 @@ fn one_level_for_every_record_and_the_search_stays_private() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = small(dir.path(), "out.csv");
     job.algorithm.name = "full-domain".into();
-    let report = anonymize(&job, &Silent).unwrap();
+    let report = Anonymizer::new(&job).run().unwrap();
     let levels = &report.manifest.to_json()["algorithm"]["levels"];
     let table = read(&dir.path().join("out.csv"));
     for column in ["age", "city"] {
@@ -146,6 +146,6 @@ fn one_level_for_every_record_and_the_search_stays_private() {
 }
 
 /// Returns the result of the search.
-fn search_of(report: &incrowd::Report) -> incrowd::recode::full_domain::SearchReport {
+fn search_of(report: &incrowd::Report) -> incrowd::front_end::recode::full_domain::SearchReport {
     report.algorithm_report.as_deref().and_then(|report| report.downcast()).cloned().unwrap()
 }

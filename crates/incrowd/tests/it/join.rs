@@ -4,9 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{ExternalJob, Job, JoinMethod, OnConflict, PopulationJob, RoleName, Trim};
-use incrowd::{
-    AttackRequest, Checked, Fault, Judging, Silent, Value, anonymize, attack, measure, verify,
-};
+use incrowd::{Anonymizer, AttackRequest, Checked, Fault, Judging, Value};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -52,7 +50,7 @@ fn job(dir: &Path, quasi: &[&str], k: i64, method: JoinMethod) -> Job {
 fn checked(job: &Job, audit: Option<PathBuf>, si: Option<&Path>) -> Checked {
     let mut judging = Judging { values: si.map(Into::into), ..Judging::of(job) };
     judging.external.as_mut().unwrap().audit = audit;
-    verify(&judging, &Silent).unwrap()
+    judging.verify().unwrap()
 }
 
 #[test]
@@ -66,7 +64,7 @@ fn persons_of_another_column_have_one_record_each() {
     for (third, is_repeated) in [("7.0", true), ("8", false), ("", false)] {
         let text = format!("ID,who,Q1,SA\n1,7,1,v1\n2,,1,v2\n3,{third},1,v1\n4,9,1,v2\n");
         std::fs::write(dir.join("mt.csv"), text).unwrap();
-        let error = anonymize(&job, &Silent).err().map(|error| error.to_string());
+        let error = Anonymizer::new(&job).run().err().map(|error| error.to_string());
         let is_refused = |error: &String| error.contains("assumes one record per person");
         assert!(error.as_ref().is_none_or(is_refused), "{error:?}");
         assert_eq!(error.is_some(), is_repeated, "{third}");
@@ -86,8 +84,8 @@ fn verdicts_of_the_checker() {
         write(&dir.join("mt.csv"), "ID,QI1,QI2,SA", &case["mt"]);
         write(&dir.join("pd.csv"), "ID,QI1,QI2", &case["pd"]);
         let mut job = job(dir, &["QI1", "QI2"], case["k"].as_i64().unwrap(), JoinMethod::Direct);
-        job.column_mut("QI1").spec.kind = Some(incrowd::core::Kind::Numeric);
-        job.column_mut("QI2").spec.kind = Some(incrowd::core::Kind::Numeric);
+        job.column_mut("QI1").spec.kind = Some(incrowd::front_end::core::Kind::Numeric);
+        job.column_mut("QI2").spec.kind = Some(incrowd::front_end::core::Kind::Numeric);
         let checked = checked(&job, None, Some(&dir.join("si.csv")));
         assert_eq!(checked.holds(), case["ok"] == true, "case {i} {}: {checked:?}", case["kind"]);
         seen += 1;
@@ -109,7 +107,7 @@ fn tables_that_cannot_be_joined_are_refused() {
             Some("pd") => OnConflict::External,
             _ => OnConflict::Error,
         };
-        match (anonymize(&job, &Silent), case["expect"]["error"].as_str()) {
+        match (Anonymizer::new(&job).run(), case["expect"]["error"].as_str()) {
             (Ok(report), None) => {
                 let printed = report.joined.unwrap().warnings.len();
                 let expected =
@@ -148,7 +146,7 @@ fn figure_5_is_published_as_two_tables() {
     job.algorithm.params.push(("dimension".into(), Value::Word("round-robin".into())));
     job.external.as_mut().unwrap().trim = Trim::Greedy;
     job.external.as_mut().unwrap().audit = Some(dir.join("audit.csv"));
-    let report = anonymize(&job, &Silent).unwrap();
+    let report = Anonymizer::new(&job).run().unwrap();
     let boxes = std::fs::read_to_string(dir.join("out.csv")).unwrap();
     let expected = "QI1,QI2,SG\n\
         1,\"[1, 4]\",sg1\n1,\"[1, 4]\",sg1\n1,\"[1, 4]\",sg1\n\
@@ -177,7 +175,7 @@ fn figure_5_is_published_as_two_tables() {
     let found = checked(&job, Some(dir.join("audit.csv")), None);
     assert!(found.holds(), "{found:?}");
     assert!(checked(&job, None, None).holds());
-    let found = verify(&Judging::new(dir.join("out.csv")), &Silent).unwrap();
+    let found = Judging::new(dir.join("out.csv")).verify().unwrap();
     assert!(found.holds() && found.digest_matches == Some(true));
     assert_eq!(found.values_match(), Some(true));
 }
@@ -189,7 +187,7 @@ fn damaged_releases_are_refused() {
     figure_5(dir);
     let mut job = job(dir, &["QI1", "QI2"], 3, JoinMethod::Direct);
     job.external.as_mut().unwrap().audit = Some(dir.join("audit.csv"));
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
     let (boxes, values, audit) = (read("out.csv"), read("out.si.csv"), read("audit.csv"));
     std::fs::remove_file(dir.join("out.release.json")).unwrap();
@@ -254,7 +252,7 @@ fn impossible_jobs_are_refused() {
     let fails = |change: &dyn Fn(&mut Job), fault: Fault, says: &str| {
         let mut job = job(dir, &["QI1", "QI2"], 3, JoinMethod::Refinement);
         change(&mut job);
-        let error = anonymize(&job, &Silent).unwrap_err();
+        let error = Anonymizer::new(&job).run().unwrap_err();
         assert!(error.fault() == fault && error.message().contains(says), "{error}");
     };
     let k = |job: &mut Job, k: i64| {
@@ -306,7 +304,7 @@ fn impossible_jobs_are_refused() {
     // values.
     let mut job = job(dir, &["QI1", "QI2"], 3, JoinMethod::Direct);
     without_values(&mut job, 13, JoinMethod::Direct);
-    let report = anonymize(&job, &Silent).unwrap();
+    let report = Anonymizer::new(&job).run().unwrap();
     assert_eq!((report.verification.groups, report.verification.records), (1, 13));
     assert!(!dir.join("out.si.csv").exists());
     let manifest = std::fs::read_to_string(dir.join("out.release.json")).unwrap();
@@ -328,10 +326,10 @@ fn attacks_on_figure_5() {
     let mut job = job(dir, &["QI1", "QI2"], 3, JoinMethod::Refinement);
     job.external.as_mut().unwrap().trim = Trim::Greedy;
     job.algorithm.params.push(("dimension".into(), Value::Word("round-robin".into())));
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     let request =
         AttackRequest { external: Some(dir.join("pd.csv").into()), ..AttackRequest::default() };
-    let report = attack(&Judging::new(dir.join("out.csv")), &request, &Silent).unwrap();
+    let report = Judging::new(dir.join("out.csv")).attack(&request).unwrap();
     let found = |name: &str| report.attacked.iter().map(|a| &a.finding).find(|f| f.attack == name);
     // Without a population, the published rows are all candidates: 4 of 6 and 3 of 6.
     let shares = &figure["presence_by_sg"];
@@ -374,12 +372,12 @@ fn trimming_exposes_the_people_named_by_the_vectors() {
             assert_eq!(domains.len(), quasi.len(), "{}", case["case"]);
             for (column, domain) in quasi.iter().zip(domains) {
                 let spec = &mut job.column_mut(column).spec;
-                spec.kind = Some(incrowd::core::Kind::Numeric);
+                spec.kind = Some(incrowd::front_end::core::Kind::Numeric);
                 spec.domain = Some((0.0, domain.as_f64().unwrap()));
             }
             job.algorithm.params.push(("dimension".into(), Value::Word("round-robin".into())));
             job.external.as_mut().unwrap().trim = Trim::Greedy;
-            let report = anonymize(&job, &Silent).unwrap();
+            let report = Anonymizer::new(&job).run().unwrap();
             let name = if method == JoinMethod::Direct { "direct_trim" } else { "refinement_trim" };
             let joined = report.joined.unwrap();
             assert!(
@@ -393,7 +391,7 @@ fn trimming_exposes_the_people_named_by_the_vectors() {
                 Some(PopulationJob { paths: vec![dir.join("pd.csv").into()], memory: None });
             let request =
                 AttackRequest { only: vec!["trimming".into()], ..AttackRequest::default() };
-            let report = attack(&judging, &request, &Silent).unwrap();
+            let report = judging.attack(&request).unwrap();
             counts.push(report.attacked[0].finding.fact("exposed").unwrap() as u64);
         }
         let expected = case["trim_attack"]["exposed"].as_u64().unwrap();
@@ -438,7 +436,7 @@ proptest! {
                     job.algorithm.name = algorithm.into();
                     let external = job.external.as_mut().unwrap();
                     (external.trim, external.audit) = (trim, Some(dir.join("audit.csv")));
-                    let report = anonymize(&job, &Silent).unwrap();
+                    let report = Anonymizer::new(&job).run().unwrap();
                     prop_assert!(report.verification.holds());
                     let with = checked(&job, Some(dir.join("audit.csv")), None);
                     prop_assert!(with.holds(), "{algorithm} {method:?} {trim:?} {with:?}");
@@ -464,8 +462,8 @@ fn without_strangers_the_boxes_are_those_of_k_anonymity() {
         (plain.external, plain.output.as_mut().unwrap().path) =
             (None, dir.join("plain.csv").into());
         plain.output.as_mut().unwrap().order = incrowd::job::Order::Sorted;
-        let report = anonymize(&joined, &Silent).unwrap();
-        anonymize(&plain, &Silent).unwrap();
+        let report = Anonymizer::new(&joined).run().unwrap();
+        Anonymizer::new(&plain).run().unwrap();
         assert!(report.joined.unwrap().warnings.iter().any(|w| w.contains("adds no people")));
         let cells = |name: &str| {
             let text = std::fs::read_to_string(dir.join(name)).unwrap();
@@ -505,8 +503,9 @@ fn models_hold_on_the_sensitive_groups_and_hierarchies_work() {
                 char: '*',
                 from: incrowd::hierarchy::mask::From::Right,
             };
-            job.column_mut("zip").spec.hierarchy = Some(incrowd::core::HierarchySpec::Mask(mask));
-            let report = anonymize(&job, &Silent).unwrap();
+            job.column_mut("zip").spec.hierarchy =
+                Some(incrowd::front_end::core::HierarchySpec::Mask(mask));
+            let report = Anonymizer::new(&job).run().unwrap();
             let content = &report.manifest.to_json();
             let models = content["sensitive_groups"]["models"].as_array().unwrap();
             assert_eq!(models.len(), 3, "{algorithm} {method:?}");
@@ -519,7 +518,7 @@ fn models_hold_on_the_sensitive_groups_and_hierarchies_work() {
             );
             assert!(checked(&job, None, None).holds(), "{algorithm} {method:?}");
             let ask = incrowd::Ask::default();
-            let measured = measure(&Judging::of(&job), Some(&ask), &Silent).unwrap();
+            let measured = Judging::of(&job).measure(Some(&ask)).unwrap();
             let error = measured
                 .utility
                 .unwrap()

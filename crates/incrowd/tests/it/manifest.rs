@@ -1,6 +1,6 @@
 //! The content of the manifest.
 
-use incrowd::{Silent, anonymize};
+use incrowd::Anonymizer;
 use serde_json::Value as Json;
 
 use crate::release::{listing, small};
@@ -18,7 +18,7 @@ fn has(object: &Json, wanted: &[&str]) {
 #[test]
 fn it_has_the_documented_keys() {
     let dir = tempfile::tempdir().unwrap();
-    let report = anonymize(&small(dir.path(), "out.csv"), &Silent).unwrap();
+    let report = Anonymizer::new(small(dir.path(), "out.csv")).run().unwrap();
     let manifest = &report.manifest.to_json();
     has(
         manifest,
@@ -43,7 +43,7 @@ fn it_contains_no_path_and_no_value() {
     let mut job = small(dir.path(), "out.csv");
     let spec = incrowd::job::hierarchy_from_path(&hierarchy).unwrap();
     job.column_mut("city").spec.hierarchy = Some(spec);
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     let text = std::fs::read_to_string(dir.path().join("out.release.json")).unwrap();
     let place = dir.path().to_str().unwrap();
     for secret in [place, "people-in", "private-hierarchy", "Rome", "Oslo", "flu", "seed"] {
@@ -56,7 +56,7 @@ fn two_runs_write_the_same_manifest() {
     let dir = tempfile::tempdir().unwrap();
     let job = small(dir.path(), "out.csv");
     let run = || {
-        anonymize(&job, &Silent).unwrap();
+        Anonymizer::new(&job).run().unwrap();
         std::fs::read(dir.path().join("out.release.json")).unwrap()
     };
     assert_eq!(run(), run());
@@ -67,6 +67,6 @@ fn it_is_written_to_the_path_of_the_job() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = small(dir.path(), "out.csv.gz");
     job.output.as_mut().unwrap().manifest = Some(dir.path().join("elsewhere.json"));
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     assert_eq!(listing(dir.path()), ["elsewhere.json", "out.csv.gz", "people-in.csv"]);
 }

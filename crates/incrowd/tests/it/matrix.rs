@@ -5,12 +5,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use incrowd::core::HierarchySpec;
+use incrowd::front_end::core::HierarchySpec;
+use incrowd::front_end::recode::{ALGORITHMS, Card, Method};
 use incrowd::hierarchy::mask::{From, Mask};
 use incrowd::job::{Categories, Job, PopulationJob, RoleName, Suppressed, SuppressionJob};
 use incrowd::model::{Card as ModelCard, MODELS, Need};
-use incrowd::recode::{ALGORITHMS, Card, Method};
-use incrowd::{Error, Fault, Param, ParamKind, Silent, Value};
+use incrowd::{Error, Fault, Param, ParamKind, Value};
 use incrowd_synth::{Synth, Table};
 use incrowd_testing::{is_full, step};
 
@@ -90,7 +90,7 @@ pub(crate) fn generalizing() -> impl Iterator<Item = &'static Card> {
 fn categories(dir: &Path) -> Categories {
     let mut input = Job::default().input;
     input.paths = vec![dir.join("people.csv").into()];
-    let diseases = incrowd::column_values(&input, "disease", &Silent).unwrap();
+    let diseases = input.column_values("disease").unwrap();
     let half = |odd: usize| diseases.iter().skip(odd).step_by(2).cloned().collect();
     Categories::new(vec![("severe".into(), half(0)), ("mild".into(), half(1))]).unwrap()
 }
@@ -165,7 +165,7 @@ fn every_algorithm_satisfies_every_model() {
                     || !model.needs.iter().all(|need| method.algorithm.supplies(*need))
                 {
                     let job = job(dir.path(), model, "disease", algorithm, chosen);
-                    let error = incrowd::anonymize(&job, &Silent).unwrap_err();
+                    let error = incrowd::Anonymizer::new(&job).run().unwrap_err();
                     assert_eq!(error.fault(), Fault::Job, "{pair:?}: {error}");
                     assert!(error.message().contains("cannot be used with"), "{pair:?}: {error}");
                     refused.insert(pair);
@@ -177,7 +177,7 @@ fn every_algorithm_satisfies_every_model() {
                     let mut job = job(dir.path(), model, "disease", algorithm, chosen);
                     job.set_role("income", RoleName::Drop);
                     job.suppression = Some(stated_seed());
-                    match incrowd::anonymize(&job, &Silent) {
+                    match incrowd::Anonymizer::new(&job).run() {
                         Ok(report) => {
                             assert!(report.verification.holds());
                             releases += 1;
@@ -214,7 +214,7 @@ fn every_algorithm_satisfies_every_model() {
                     let make = |on: &str| {
                         let mut job = job(dir.path(), model, on, algorithm, chosen);
                         (job.algorithm.suppression_limit, job.algorithm.suppressed) = (limit, way);
-                        incrowd::anonymize(&job, &Silent)
+                        incrowd::Anonymizer::new(&job).run()
                     };
                     let made = match make("disease") {
                         Err(e) if refused(&e) => make("income"),

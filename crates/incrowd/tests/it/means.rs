@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use incrowd::job::{Input, Job, parse};
-use incrowd::{Checked, Fault, Judging, Report, Silent, anonymize, verify};
+use incrowd::{Anonymizer, Checked, Fault, Judging, Report};
 use incrowd_testing::{data, or_skip};
 
 type Record = BTreeMap<String, String>;
@@ -79,7 +79,7 @@ fn made(dir: &Path, asked: &Asked<'_>) -> Report {
     let mut job = job(dir, asked);
     // Some tests damage a release and make it again.
     job.output.iter_mut().for_each(|output| output.replace = true);
-    anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{}: {e}", asked.algorithm))
+    Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{}: {e}", asked.algorithm))
 }
 
 /// Returns the groups of the release: the cells of the quasi-identifiers, and the original records.
@@ -166,7 +166,7 @@ fn means_are_those_of_the_original_records_and_have_the_loss_of_the_ranges() {
             let judging = Judging::of(&job(dir.path(), &asked));
             let beside = Judging { original: None, ..judging.clone() };
             for judging in [judging, beside, Judging::new(dir.path().join("out.csv"))] {
-                let checked = verify(&judging, &Silent).unwrap();
+                let checked = judging.verify().unwrap();
                 assert!(checked.holds() && checked.rules == Some("means of groups"), "{what}");
             }
         }
@@ -218,7 +218,7 @@ fn groups_with_a_missing_value_have_no_mean() {
                     (cost - published).abs() < 1e-9,
                     "{algorithm}: {published} with means, {cost} with ranges"
                 );
-                assert!(verify(&Judging::of(&job(dir.path(), &asked)), &Silent).unwrap().holds());
+                assert!(Judging::of(&job(dir.path(), &asked)).verify().unwrap().holds());
             }
             assert!(empty > 0 || marker == "999", "somebody who lacks an age stands among others");
         }
@@ -238,7 +238,7 @@ fn starred_records_have_no_mean() {
         starred += report.records.suppressed;
         means_are_right(dir.path(), true, "star");
         assert!(groups(dir.path()).iter().all(|(_, records)| records.len() >= 6));
-        assert!(verify(&Judging::new(dir.path().join("out.csv")), &Silent).unwrap().holds());
+        assert!(Judging::new(dir.path().join("out.csv")).verify().unwrap().holds());
     }
     assert!(starred > 0);
 }
@@ -257,7 +257,7 @@ fn models_about_covered_people_are_refused_before_anything_is_read() {
         let models = format!("[[models]]\n{model}[population]\npath = 'absent.csv'\n");
         for algorithm in ["name = 'mondrian'\n", "name = 'expc-plus'\nsuppression_limit = 0.5\n"] {
             let asked = Asked { models: &models, algorithm, ..PLAIN };
-            let error = anonymize(&job(dir.path(), &asked), &Silent).unwrap_err();
+            let error = Anonymizer::new(job(dir.path(), &asked)).run().unwrap_err();
             if error.key() == Some("algorithm") {
                 continue;
             }
@@ -316,7 +316,7 @@ fn a_wrong_mean_is_detected() {
     ] {
         made(dir.path(), &asked);
         changed(dir.path(), "age", 1, cell);
-        let checked = verify(judging, &Silent).unwrap();
+        let checked = judging.verify().unwrap();
         assert!(!checked.holds() && says(&checked, what), "{cell}: {:?}", checked.failures);
         assert_eq!(checked.to_json()["failures"][0]["rule"], "means of groups");
     }
@@ -336,15 +336,15 @@ fn means_of_a_real_table_are_those_of_its_records() {
         dir.join("casc_census_1080.csv.gz")
     );
     let job = parse("job.toml", &text, out.path()).unwrap().job;
-    anonymize(&job, &Silent).unwrap();
-    let checked = verify(&Judging::of(&job), &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
+    let checked = Judging::of(&job).verify().unwrap();
     assert!(checked.holds() && checked.rules == Some("means of groups"));
     let input =
         Input { paths: vec![dir.join("casc_census_1080.csv.gz").into()], ..Input::default() };
     let release = table(&release);
     // Weights are unique, so they identify the records.
     for name in ["TAXINC", "POTHVAL"] {
-        let counts = incrowd::column_counts(&input, name, &Silent).unwrap();
+        let counts = input.column_counts(name).unwrap();
         let total: f64 =
             counts.iter().map(|(value, n)| value.parse::<f64>().unwrap() * *n as f64).sum();
         let published: f64 =

@@ -8,7 +8,7 @@ use arrow_array::types::Int8Type;
 use arrow_array::{Array, ArrayRef, DictionaryArray, Int64Array, RecordBatch, StringArray};
 use arrow_schema::DataType;
 use incrowd::job::{ExternalJob, Job, Order, RoleName};
-use incrowd::{Batches, Judging, Silent, Value, anonymize, anonymize_in_memory, verify};
+use incrowd::{Anonymizer, Batches, Judging, Value};
 use incrowd_synth::{Synth, Table};
 
 /// Returns the demo's people, as a file and as batches.
@@ -77,8 +77,8 @@ fn a_release_in_memory_has_the_cells_of_the_one_in_a_file() {
         from_file.algorithm.name = algorithm.to_owned();
         let mut from_memory = roles(Job::of_batches(table.clone())).k(5);
         from_memory.algorithm.name = algorithm.to_owned();
-        let file = anonymize(&from_file.output(dir.path().join("out.csv")), &Silent).unwrap();
-        let memory = anonymize_in_memory(&from_memory, &Silent).unwrap();
+        let file = Anonymizer::new(from_file.output(dir.path().join("out.csv"))).run().unwrap();
+        let memory = Anonymizer::new(&from_memory).run_in_memory().unwrap();
         assert_eq!(memory.report.manifest.metrics, file.manifest.metrics, "{algorithm}");
         assert!(
             cells(&memory.tables[0]) == lines(&dir.path().join("out.csv")),
@@ -92,7 +92,7 @@ fn a_release_in_memory_has_the_cells_of_the_one_in_a_file() {
         let judging = Judging::of_batches(memory.tables[0].table().unwrap())
             .with_role(["age", "sex", "country"], RoleName::Quasi)
             .model("k-anonymity", [("k", Value::Integer(5))]);
-        assert!(verify(&judging, &Silent).unwrap().holds(), "{algorithm}");
+        assert!(judging.verify().unwrap().holds(), "{algorithm}");
     }
 }
 
@@ -106,7 +106,7 @@ fn the_order_of_the_batches_is_not_visible() {
         .k(2)
         .output("out.arrow");
     let ids = |job: &Job| -> Vec<String> {
-        let released = anonymize_in_memory(job, &Silent).unwrap();
+        let released = Anonymizer::new(job).run_in_memory().unwrap();
         let (schema, batches) = released.tables[0].batches().unwrap();
         let id = schema.index_of("id").unwrap();
         let column =
@@ -134,7 +134,7 @@ fn two_tables_are_made_in_memory_too() {
         id: "id".into(),
         ..ExternalJob::default()
     });
-    let released = anonymize_in_memory(&joined, &Silent).unwrap();
+    let released = Anonymizer::new(&joined).run_in_memory().unwrap();
     assert_eq!(released.tables.len(), 2);
     assert!(released.report.verification.holds());
     let names: Vec<&str> = released.tables.iter().map(|table| table.name()).collect();
@@ -145,10 +145,10 @@ fn two_tables_are_made_in_memory_too() {
 fn a_failed_run_leaves_no_release() {
     let dir = tempfile::tempdir().unwrap();
     let job = roles(Job::of_batches(people(dir.path(), 50))).k(51);
-    let error = anonymize_in_memory(&job, &Silent).unwrap_err();
+    let error = Anonymizer::new(&job).run_in_memory().unwrap_err();
     assert_eq!(error.fault(), incrowd::Fault::Unsatisfiable);
     let job = roles(Job::of_batches(people(dir.path(), 50))).quasi(["agee"]).k(2);
-    assert_eq!(anonymize_in_memory(&job, &Silent).unwrap_err().fault(), incrowd::Fault::Job);
+    assert_eq!(Anonymizer::new(&job).run_in_memory().unwrap_err().fault(), incrowd::Fault::Job);
 }
 
 /// A value that only unpublished records have must not be in a dictionary of the release, in any
@@ -179,7 +179,7 @@ fn dictionaries_contain_published_values_only() {
         if carried {
             job = job.with_role(["region"], RoleName::Passthrough);
         }
-        let released = anonymize_in_memory(&job, &Silent).unwrap();
+        let released = Anonymizer::new(&job).run_in_memory().unwrap();
         let has = |bytes: &[u8], text: &str| {
             bytes.windows(text.len()).any(|part| part == text.as_bytes())
         };
@@ -197,7 +197,7 @@ fn dictionaries_contain_published_values_only() {
         );
         for format in ["arrow", "parquet"] {
             let path = dir.path().join(format!("{format}.{format}"));
-            anonymize(&job.clone().output(&path), &Silent).unwrap();
+            Anonymizer::new(job.clone().output(&path)).run().unwrap();
             let bytes = std::fs::read(&path).unwrap();
             assert!(!has(&bytes, "lupus"), "{format} carried {carried}");
             if format == "arrow" {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use incrowd::front_end::recode::{ALGORITHMS, Card, Method};
 use incrowd::job::{Job, RoleName};
 use incrowd::model::Need;
-use incrowd::recode::{ALGORITHMS, Card, Method};
-use incrowd::{Fault, Silent, Value, anonymize};
+use incrowd::{Anonymizer, Fault, Value};
 use incrowd_synth::{Synth, Table};
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -18,7 +18,8 @@ use crate::release::{Case, alike, cases};
 /// Returns the bytes and the metrics of a release, or the error.
 fn release(case: &Case, dir: &Path, people: &[usize]) -> Release {
     case.write(dir, people.iter().copied());
-    let report = anonymize(&case.parsed(dir, "out.csv"), &Silent)
+    let report = Anonymizer::new(case.parsed(dir, "out.csv"))
+        .run()
         .map_err(|e| (e.fault(), e.message().to_owned()))?;
     let metrics = report.manifest.to_json()["metrics"].clone();
     Ok((std::fs::read(dir.join("out.csv")).unwrap(), metrics))
@@ -99,7 +100,7 @@ fn the_order_of_the_input_is_not_visible_where_a_number_has_several_spellings() 
         incrowd::job::parse("job.toml", job, dir.path()).unwrap_or_else(|e| panic!("{e}")).job;
     let release = |table: &str| {
         std::fs::write(dir.path().join("in.csv"), table).unwrap();
-        anonymize(&job, &Silent).unwrap();
+        Anonymizer::new(&job).run().unwrap();
         std::fs::read(dir.path().join("out.csv")).unwrap()
     };
     let first = release("x\n0\n-0.0\n-0.0\n-0.0\n5\n");
@@ -153,7 +154,8 @@ fn sorted_release(dir: &Path, algorithm: &Card, threads: usize, outliers: bool) 
         job.algorithm.suppression_limit = 0.05;
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| anonymize(&job, &Silent)).unwrap_or_else(|e| panic!("{}: {e}", algorithm.name));
+    pool.install(|| Anonymizer::new(&job).run())
+        .unwrap_or_else(|e| panic!("{}: {e}", algorithm.name));
     let tables: &[&str] = if linked { &["out.csv", "out.st.csv"] } else { &["out.csv"] };
     tables.iter().flat_map(|name| std::fs::read(dir.join(name)).unwrap()).collect()
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use incrowd::job::{Job, PopulationJob, Suppressed, parse};
-use incrowd::{Fault, Silent, anonymize};
+use incrowd::{Anonymizer, Fault};
 use proptest::prelude::*;
 
 use crate::columns::COLUMNS;
@@ -173,7 +173,7 @@ proptest! {
         request.case.write(dir.path(), 0..request.case.people.len());
         let job = request.job(dir.path());
         let people = request.published_people();
-        let report = match anonymize(&job, &Silent) {
+        let report = match Anonymizer::new(&job).run() {
             Ok(report) => report,
             Err(error) => {
                 let message = error.message();
@@ -225,7 +225,7 @@ proptest! {
             prop_assert_eq!(absent as u64, suppressed);
         }
         // Verification of the file with the job only gives the same result.
-        let checked = incrowd::verify(&incrowd::Judging::of(&job), &Silent);
+        let checked = incrowd::Judging::of(&job).verify();
         let message = checked.as_ref().err().map(|e| e.message().to_owned());
         prop_assert!(checked.is_ok_and(|c| c.holds()), "{:?}", message);
     }

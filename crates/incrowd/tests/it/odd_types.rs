@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::builder::{Int32Builder, ListBuilder};
 use arrow_array::{ArrayRef, Date32Array, Decimal128Array, Int64Array, RecordBatch, UInt64Array};
 use incrowd::job::{Job, RoleName};
-use incrowd::{Batches, Fault, Silent, anonymize};
+use incrowd::{Anonymizer, Batches, Fault};
 
 fn table() -> Batches {
     let n = || 0..12i64;
@@ -42,7 +42,7 @@ fn odd_types_are_published_or_refused() {
                         .with_role([column], RoleName::Passthrough)
                         .unlinkable([column]),
                 };
-                match anonymize(&job, &Silent) {
+                match Anonymizer::new(&job).run() {
                     Ok(_) => assert_ne!(column, "day", "some of its days are in no calendar"),
                     Err(error) => {
                         assert_ne!(
@@ -79,9 +79,9 @@ fn integers_beyond_floats_are_published_exactly() {
         for (k, ncp) in [(4, 0.0), (8, 1.0)] {
             let table = Batches::new("odd", batch.schema(), vec![batch.clone()]).unwrap();
             let out = dir.path().join(format!("{name}{k}.csv"));
-            let report =
-                anonymize(&Job::of_batches(table).output(&out).quasi([name]).k(k), &Silent)
-                    .unwrap_or_else(|e| panic!("{name} {k}: {e}"));
+            let report = Anonymizer::new(Job::of_batches(table).output(&out).quasi([name]).k(k))
+                .run()
+                .unwrap_or_else(|e| panic!("{name} {k}: {e}"));
             assert_eq!(report.manifest.to_json()["metrics"]["ncp"], ncp, "{name} {k}");
             let text = std::fs::read_to_string(&out).unwrap();
             let mut cells: Vec<&str> = text.lines().skip(1).collect();

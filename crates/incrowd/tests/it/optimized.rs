@@ -5,10 +5,7 @@ use std::path::{Path, PathBuf};
 
 use incrowd::job::{Job, PopulationJob, RoleName, hierarchy_from_path, parse};
 use incrowd::model::MODELS;
-use incrowd::{
-    AttackRequest, Fault, Judging, Quantity, Report, Silent, Value, anonymize, attack, measure,
-    verify,
-};
+use incrowd::{Anonymizer, AttackRequest, Fault, Judging, Quantity, Report, Value};
 use incrowd_testing::{data, or_skip};
 use serde_json::Value as Json;
 
@@ -47,7 +44,7 @@ fn job(dir: &Path, extra: &str, algorithm: &str) -> Job {
 /// Returns whether a published interval is one of the grid's, or an outlier cell. Computed in units
 /// of the width from its lower end.
 fn is_cell(cell: &str, mdr: &Json) -> bool {
-    let day = |text: &str| incrowd::core::number::parse_date(text).map(f64::from);
+    let day = |text: &str| incrowd::front_end::core::number::parse_date(text).map(f64::from);
     let number = |text: &str| text.parse::<f64>().ok().or_else(|| day(text));
     let end = |json: &Json| json.as_f64().or_else(|| json.as_str().and_then(day));
     if cell == "*" {
@@ -91,13 +88,14 @@ fn every_algorithm_publishes_regular_intervals_that_can_be_read_back() {
     let dir = dir.path();
     for algorithm in crate::matrix::generalizing() {
         let job = job(dir, "", &format!("name = '{}'", algorithm.name));
-        let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{}: {e}", algorithm.name));
+        let report =
+            Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{}: {e}", algorithm.name));
         check_cells(dir, &report, &["age", "dose", "seen"]);
         let release = dir.join("out.csv");
         // With the job, and with the manifest only.
         let bare = Judging { original: Some(job.input.clone()), ..Judging::new(&release) };
         for asked in [Judging::of(&job), bare] {
-            let measured = measure(&asked, None, &Silent).unwrap().to_json();
+            let measured = asked.measure(None).unwrap().to_json();
             let (have, want) =
                 (&measured["metrics"]["ncp"], &report.manifest.to_json()["metrics"]["ncp"]);
             assert!(
@@ -107,10 +105,10 @@ fn every_algorithm_publishes_regular_intervals_that_can_be_read_back() {
             );
         }
         let mut judging = Judging::new(&release);
-        assert!(verify(&judging, &Silent).unwrap().holds());
+        assert!(judging.verify().unwrap().holds());
         judging.population =
             Some(PopulationJob { paths: vec![dir.join("people.csv").into()], memory: None });
-        let attacked = attack(&judging, &AttackRequest::default(), &Silent).unwrap();
+        let attacked = judging.attack(&AttackRequest::default()).unwrap();
         let journalist =
             attacked.attacked.iter().find(|a| a.finding.attack == "journalist").unwrap();
         // The population is the table, so the people covered by a group are its members or have
@@ -124,7 +122,7 @@ fn a_cell_that_is_not_in_the_tree_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let job = job(dir, "", "name = 'mondrian'");
-    let report = anonymize(&job, &Silent).unwrap();
+    let report = Anonymizer::new(&job).run().unwrap();
     let release = dir.join("out.csv");
     let text = std::fs::read_to_string(&release).unwrap();
     let cell = read(&release)
@@ -136,7 +134,7 @@ fn a_cell_that_is_not_in_the_tree_is_refused() {
     let (lo, hi) = cell[1..cell.len() - 1].split_once(", ").unwrap();
     let odd = format!("[{lo}, {}]", hi.parse::<i64>().unwrap() + 1);
     std::fs::write(&release, text.replace(&cell, &odd)).unwrap();
-    let error = measure(&Judging::of(&job), None, &Silent).unwrap_err();
+    let error = Judging::of(&job).measure(None).unwrap_err();
     assert!(!error.message().contains(lo) || !error.message().contains(&odd), "{error}");
     assert_eq!(error.fault(), Fault::Input);
     assert!(report.verification.holds());
@@ -146,8 +144,9 @@ fn a_cell_that_is_not_in_the_tree_is_refused() {
 fn a_single_width_is_kept_and_its_loss_measured() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let all = anonymize(&job(dir, "", "name = 'optimized-mondrian'"), &Silent).unwrap();
-    let one = anonymize(&job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true"), &Silent)
+    let all = Anonymizer::new(job(dir, "", "name = 'optimized-mondrian'")).run().unwrap();
+    let one = Anonymizer::new(job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true"))
+        .run()
         .unwrap();
     check_cells(dir, &one, &["age", "dose", "seen"]);
     let ncp = |report: &Report, column: &str| {
@@ -192,14 +191,14 @@ fn a_single_width_refuses_models_that_merging_may_break_and_populations() {
             .filter(|p| p.default.is_none())
             .map(|p| (p.name, Value::Integer(1)));
         job.add_model(model.name, given.collect::<Vec<_>>());
-        assert_eq!(anonymize(&job, &Silent).unwrap_err().fault(), Fault::Job, "{}", model.name);
+        assert_eq!(Anonymizer::new(&job).run().unwrap_err().fault(), Fault::Job, "{}", model.name);
         refused += 1;
     }
     let mut job = job(dir, "", "name = 'optimized-mondrian'\nsingle_width = true");
     job.population =
         Some(PopulationJob { paths: vec![dir.join("people.csv").into()], memory: None });
     job.add_model("k-map", [("k", Value::Integer(2))]);
-    let error = anonymize(&job, &Silent).unwrap_err();
+    let error = Anonymizer::new(&job).run().unwrap_err();
     assert!(error.message().contains("population"), "{error}");
     assert!(refused > 0);
 }
@@ -230,11 +229,11 @@ fn models_about_a_population_hold_for_regular_intervals() {
     for algorithm in ["mondrian", "optimized-mondrian", "full-domain"] {
         let models = "[[models]]\nname = 'k-map'\nk = 6\n[population]\npath = 'everybody.csv'";
         let job = job(dir, models, &format!("name = '{algorithm}'"));
-        let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{algorithm}: {e}"));
+        let report = Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{algorithm}: {e}"));
         assert!(report.verification.holds());
         let judged =
             Judging { population: job.population.clone(), ..Judging::new(dir.join("out.csv")) };
-        assert!(verify(&judged, &Silent).unwrap().holds(), "{algorithm}");
+        assert!(judged.verify().unwrap().holds(), "{algorithm}");
     }
 }
 
@@ -248,12 +247,12 @@ fn numbers_get_a_tree_if_the_algorithm_is_asked_to() {
         "name = 'optimized-mondrian'\nnumbers = 'mdr'\nundersized = 'block'\nkeep_best = false",
     );
     job.columns.iter_mut().for_each(|(_, column)| column.spec.hierarchy = None);
-    let report = anonymize(&job, &Silent).unwrap();
+    let report = Anonymizer::new(&job).run().unwrap();
     check_cells(dir, &report, &["age", "dose", "seen"]);
     let trials = report
         .algorithm_report
         .as_deref()
-        .and_then(|r| r.downcast::<incrowd::recode::optimized::TrialReport>())
+        .and_then(|r| r.downcast::<incrowd::front_end::recode::optimized::TrialReport>())
         .cloned()
         .unwrap();
     assert_eq!((trials.runs, trials.order.len()), (5, 4));
@@ -265,7 +264,7 @@ fn weights_are_reported_and_checked() {
     let dir = dir.path();
     let mut heavy = job(dir, "", "name = 'optimized-mondrian'");
     heavy.column_mut("age").spec.weight = Some(3.0);
-    let report = anonymize(&heavy, &Silent).unwrap();
+    let report = Anonymizer::new(&heavy).run().unwrap();
     let metrics = &report.manifest.to_json()["metrics"];
     let of = |column: &str| metrics["ncp_by_column"][column].as_f64().unwrap();
     let want = (3.0 * of("age") + of("dose") + of("seen") + of("sex")) / 6.0;
@@ -274,7 +273,7 @@ fn weights_are_reported_and_checked() {
     for column in ["age", "dose", "seen", "sex"] {
         heavy.column_mut(column).spec.weight = Some(0.0);
     }
-    assert!(anonymize(&heavy, &Silent).unwrap_err().message().contains("weight 0"));
+    assert!(Anonymizer::new(&heavy).run().unwrap_err().message().contains("weight 0"));
     for weight in ["-1", "nan", "inf", "'2'"] {
         let text = format!("[columns]\nage = {{ role = 'quasi', weight = {weight} }}");
         assert!(parse("job.toml", &text, dir).is_err(), "{weight}");
@@ -288,7 +287,7 @@ fn a_sensitive_column_has_no_tree_of_regular_intervals() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = job(dir.path(), "", "name = 'mondrian'");
     job.set_role("age", RoleName::Sensitive);
-    let error = anonymize(&job, &Silent).unwrap_err();
+    let error = Anonymizer::new(&job).run().unwrap_err();
     assert!(error.message().contains("cannot have the hierarchy `mdr`"), "{error}");
 }
 
@@ -313,7 +312,7 @@ fn adult_with_blocking_and_pooling() {
         job.algorithm.params =
             options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         job.write_to(dir.path().join("adult.csv"));
-        let report = anonymize(&job, &Silent).unwrap();
+        let report = Anonymizer::new(&job).run().unwrap();
         assert_eq!(report.records.published, 45_222);
         report.manifest.to_json()
     };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{ExternalJob, Job, PopulationJob, SuppressionJob, hierarchy_from_path};
-use incrowd::{Fault, Silent, Value, anonymize};
+use incrowd::{Anonymizer, Fault, Value};
 
 /// Creates a directory with everything that a job can read, and a job that reads it.
 fn everything(dir: &Path) -> Job {
@@ -65,7 +65,8 @@ fn no_output_overwrites_an_input() {
             } else {
                 change(&mut job, dir.join(".").join(path.file_name().unwrap()));
             }
-            let error = anonymize(&job, &Silent).expect_err(&format!("{what} {}", path.display()));
+            let error =
+                Anonymizer::new(&job).run().expect_err(&format!("{what} {}", path.display()));
             assert_eq!(error.fault(), Fault::Job, "{what} {}: {error}", path.display());
             assert!(error.message().contains("would overwrite a file that is read"), "{error}");
             let after: Vec<Option<Vec<u8>>> = read.iter().map(|p| std::fs::read(p).ok()).collect();
@@ -89,17 +90,17 @@ fn no_output_overwrites_another_or_an_external_table() {
     for path in ["population.csv", "part-1.csv", "zip.csv"] {
         let mut job = joined();
         job.external.as_mut().unwrap().sensitive = Some(dir.join(path).into());
-        assert!(anonymize(&job, &Silent).unwrap_err().message().contains("is read"), "{path}");
+        assert!(Anonymizer::new(&job).run().unwrap_err().message().contains("is read"), "{path}");
         let mut job = joined();
         job.external.as_mut().unwrap().audit = Some(dir.join(path));
-        assert!(anonymize(&job, &Silent).unwrap_err().message().contains("is read"), "{path}");
+        assert!(Anonymizer::new(&job).run().unwrap_err().message().contains("is read"), "{path}");
     }
     let mut job = joined();
     job.external.as_mut().unwrap().audit = Some(dir.join("out.si.csv"));
-    assert!(anonymize(&job, &Silent).unwrap_err().message().contains("another output"));
+    assert!(Anonymizer::new(&job).run().unwrap_err().message().contains("another output"));
     let mut job = joined();
     job.output.as_mut().unwrap().report = Some(dir.join("out.release.json"));
-    assert!(anonymize(&job, &Silent).unwrap_err().message().contains("another output"));
+    assert!(Anonymizer::new(&job).run().unwrap_err().message().contains("another output"));
     assert!(!dir.join("out.csv").exists());
     // Anatomy's second table has its own path.
     let mut job = everything(dir);
@@ -109,7 +110,7 @@ fn no_output_overwrites_another_or_an_external_table() {
     job.algorithm.params = vec![("l".to_owned(), Value::Integer(2))];
     std::fs::copy(dir.join("part-1.csv"), dir.join("out.st.csv")).unwrap();
     job.input.paths = vec![dir.join("out.st.csv").into()];
-    assert!(anonymize(&job, &Silent).unwrap_err().message().contains("is read"));
+    assert!(Anonymizer::new(&job).run().unwrap_err().message().contains("is read"));
 }
 
 /// A program that uses the library has no other warning about the directory it publishes to.
@@ -123,7 +124,7 @@ fn a_release_warns_about_journals_that_are_not_executed() {
     let journal = dir.join("out/.out.csv.0123456789abcdef.incrowd-journal");
     std::fs::write(&journal, "incrowd journal 1\n").unwrap();
     let job = Job::of_file(dir.join("people.csv")).quasi(["age"]).sensitive(["disease"]).k(2);
-    let report = anonymize(&job.output(dir.join("out/out.csv")), &Silent).unwrap();
+    let report = Anonymizer::new(job.output(dir.join("out/out.csv"))).run().unwrap();
     let warned = |text: &String| text.contains("your key does not authenticate");
     assert_eq!(report.warnings.iter().filter(|text| warned(text)).count(), 1);
     assert!(journal.exists());

@@ -3,11 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use incrowd::Anonymizer;
 use incrowd::job::{Input, parse};
-use incrowd::{
-    AttackRequest, Decision, Fault, Job, Judging, Progress, ReleasePersons, Result, Silent,
-};
-use incrowd::{anonymize, anonymize_with, attack, verify};
+use incrowd::{AttackRequest, Decision, Fault, Job, Judging, Progress, ReleasePersons, Result};
 use incrowd_core::{Folded, Plan};
 use incrowd_engine::{
     Embedded, Engine, ExaminedColumns, FileStore, FoldSpec, Options, Output, Places, ReadBack,
@@ -77,7 +75,7 @@ fn no_group_of_the_diabetes_release_has_fewer_than_k_patients() {
             path.display()
         );
         let job = parse("job.toml", &text, dir.path()).unwrap_or_else(|e| panic!("{e}")).job;
-        let report = anonymize(&job, &Silent).unwrap();
+        let report = Anonymizer::new(&job).run().unwrap();
         let groups = persons_by_group(
             &dir.path().join("out.csv"),
             &path,
@@ -132,7 +130,7 @@ const K: &str = "[[models]]\nname = 'k-anonymity'\nk = 4\n";
 fn records_without_a_person_are_persons_of_their_own() {
     let dir = tempfile::tempdir().unwrap();
     visits(dir.path());
-    let report = anonymize(&job(dir.path(), K), &Silent).unwrap();
+    let report = Anonymizer::new(job(dir.path(), K)).run().unwrap();
     let named: BTreeSet<String> = table(&dir.path().join("visits.csv"))
         .into_iter()
         .map(|r| r["patient"].clone())
@@ -149,14 +147,15 @@ fn a_person_column_has_no_other_role() {
     let dir = tempfile::tempdir().unwrap();
     visits(dir.path());
     for role in ["quasi", "sensitive", "passthrough"] {
-        let error =
-            anonymize(&job(dir.path(), &format!("patient = '{role}'\n{K}")), &Silent).unwrap_err();
+        let error = Anonymizer::new(job(dir.path(), &format!("patient = '{role}'\n{K}")))
+            .run()
+            .unwrap_err();
         assert!(error.to_string().contains("never published"), "{error}");
     }
-    anonymize(&job(dir.path(), &format!("patient = 'drop'\n{K}")), &Silent).unwrap();
+    Anonymizer::new(job(dir.path(), &format!("patient = 'drop'\n{K}"))).run().unwrap();
     let mut absent = job(dir.path(), K);
     absent.input.person = Some("patent".to_owned());
-    let error = anonymize(&absent, &Silent).unwrap_err();
+    let error = Anonymizer::new(&absent).run().unwrap_err();
     assert!(error.to_string().contains("no column `patent`"), "{error}");
     assert!(error.advice().is_some_and(|help| help.contains("patient")));
 }
@@ -167,7 +166,7 @@ fn definitions_that_assume_one_record_per_person_are_refused_for_repeated_person
     visits(dir.path());
     let outliers = "[[models]]\nname = 'plain-k-anonymity'\nk = 2\n\
                     [algorithm]\nname = 'expc-plus'\nsuppression_limit = 1.0\n";
-    let error = anonymize(&job(dir.path(), outliers), &Silent).unwrap_err();
+    let error = Anonymizer::new(job(dir.path(), outliers)).run().unwrap_err();
     assert!(
         error.to_string().contains("`plain-k-anonymity` assumes one record per person"),
         "{error}"
@@ -176,7 +175,7 @@ fn definitions_that_assume_one_record_per_person_are_refused_for_repeated_person
     let anatomy = "[[models]]\nname = 'l-diversity'\nl = 2\n[algorithm]\nname = 'anatomy'\nl = 2\n";
     let suppression = format!("{K}[suppression]\nname = 'r-suppression'\nl = 2\nseed = 3\n");
     for more in [anatomy, &suppression] {
-        let error = anonymize(&job(dir.path(), more), &Silent).unwrap_err();
+        let error = Anonymizer::new(job(dir.path(), more)).run().unwrap_err();
         assert!(
             error.to_string().contains("people who have another one, according to `patient`"),
             "{error}"
@@ -185,7 +184,7 @@ fn definitions_that_assume_one_record_per_person_are_refused_for_repeated_person
     // The visit is unique, so everybody has one record.
     let mut single = job(dir.path(), anatomy);
     single.input.person = Some("visit".to_owned());
-    assert_eq!(anonymize(&single, &Silent).unwrap().manifest.unit.as_deref(), Some("persons"));
+    assert_eq!(Anonymizer::new(&single).run().unwrap().manifest.unit.as_deref(), Some("persons"));
 }
 
 #[test]
@@ -194,14 +193,14 @@ fn models_that_merging_may_break_are_refused_by_algorithms_that_merge() {
     visits(dir.path());
     let diverse = "[[models]]\nname = 'l-diversity'\nl = 2\n";
     let error =
-        anonymize(&job(dir.path(), &format!("{diverse}[algorithm]\nname = 'ascent'\n")), &Silent)
+        Anonymizer::new(job(dir.path(), &format!("{diverse}[algorithm]\nname = 'ascent'\n")))
+            .run()
             .unwrap_err();
     assert!(error.to_string().contains("differ in their quasi-identifiers"), "{error}");
-    let report = anonymize(
-        &job(dir.path(), &format!("{K}{diverse}[algorithm]\nname = 'mondrian'\n")),
-        &Silent,
-    )
-    .unwrap();
+    let report =
+        Anonymizer::new(job(dir.path(), &format!("{K}{diverse}[algorithm]\nname = 'mondrian'\n")))
+            .run()
+            .unwrap();
     assert!(report.verification.holds());
 }
 
@@ -220,14 +219,14 @@ fn the_owner_can_verify_later() {
     visits(dir.path());
     for algorithm in ["mondrian", "ascent", "full-domain"] {
         let asked = job(dir.path(), &format!("{K}[algorithm]\nname = '{algorithm}'\n"));
-        let report = anonymize(&asked, &Silent).unwrap();
+        let report = Anonymizer::new(&asked).run().unwrap();
         let reported = report.manifest.persons.unwrap();
         // Without the original the persons are unknown.
-        let alone = verify(&Judging::new(dir.path().join("out.csv")), &Silent).unwrap();
+        let alone = Judging::new(dir.path().join("out.csv")).verify().unwrap();
         assert!(matches!(alone.persons, ReleasePersons::Unknown(_)));
         assert_eq!(alone.decision(), Decision::Undecided);
         assert!(alone.verification.judgements[0].unknown);
-        let checked = verify(&beside(dir.path(), Some("patient")), &Silent).unwrap();
+        let checked = beside(dir.path(), Some("patient")).verify().unwrap();
         assert_eq!(checked.persons, ReleasePersons::Known, "{algorithm}");
         let found = checked.verification.persons.unwrap();
         assert!(checked.holds());
@@ -239,14 +238,14 @@ fn the_owner_can_verify_later() {
     // Made without persons, some group has fewer patients than records, which the owner detects.
     let mut records = job(dir.path(), &format!("{K}[algorithm]\nname = 'mondrian'\n"));
     records.input.person = None;
-    anonymize(&records, &Silent).unwrap();
-    let checked = verify(&beside(dir.path(), Some("patient")), &Silent).unwrap();
+    Anonymizer::new(&records).run().unwrap();
+    let checked = beside(dir.path(), Some("patient")).verify().unwrap();
     assert_eq!(checked.persons, ReleasePersons::Known);
     assert!(!checked.holds());
     // With another table the persons are unknown.
     let text = std::fs::read_to_string(dir.path().join("visits.csv")).unwrap();
     std::fs::write(dir.path().join("visits.csv"), text.replace(",F,", ",M,")).unwrap();
-    let checked = verify(&beside(dir.path(), Some("patient")), &Silent).unwrap();
+    let checked = beside(dir.path(), Some("patient")).verify().unwrap();
     assert!(matches!(checked.persons, ReleasePersons::Unknown(_)));
 }
 
@@ -262,7 +261,7 @@ fn attacks_count_persons() {
              name = 'mondrian'\n"
         ),
     );
-    anonymize(&asked, &Silent).unwrap();
+    Anonymizer::new(&asked).run().unwrap();
     let whose: BTreeMap<String, String> = table(&dir.path().join("visits.csv"))
         .into_iter()
         .map(|r| {
@@ -280,8 +279,7 @@ fn attacks_count_persons() {
             .insert(&whose[&record["visit"]]);
     }
     let groups: Vec<BTreeSet<&String>> = groups.into_values().collect();
-    let report =
-        attack(&beside(dir.path(), Some("patient")), &AttackRequest::default(), &Silent).unwrap();
+    let report = beside(dir.path(), Some("patient")).attack(&AttackRequest::default()).unwrap();
     let found = |name: &str, nth: usize| {
         &report.attacked.iter().filter(|a| a.finding.attack == name).nth(nth).unwrap().finding
     };
@@ -314,9 +312,7 @@ fn attacks_count_persons() {
     assert_eq!(found("persons", 0).worst, 1.0 / two as f64);
     assert_eq!(found("persons", 1).worst, 1.0 / all as f64);
     assert!(all < smallest as usize, "some person is worse off than k promises");
-    let alone =
-        attack(&Judging::new(dir.path().join("out.csv")), &AttackRequest::default(), &Silent)
-            .unwrap();
+    let alone = Judging::new(dir.path().join("out.csv")).attack(&AttackRequest::default()).unwrap();
     assert!(alone.skipped.iter().any(|skipped| skipped.attack == "persons"));
 }
 
@@ -324,10 +320,10 @@ fn attacks_count_persons() {
 fn a_group_that_one_person_dominates_can_be_forbidden() {
     let dir = tempfile::tempdir().unwrap();
     visits(dir.path());
-    let loose = anonymize(&job(dir.path(), K), &Silent).unwrap().verification.persons.unwrap();
+    let loose = Anonymizer::new(job(dir.path(), K)).run().unwrap().verification.persons.unwrap();
     let strict = K.replace("k = 4", "k = 4\ndominance = 0.2");
     let strict =
-        anonymize(&job(dir.path(), &strict), &Silent).unwrap().verification.persons.unwrap();
+        Anonymizer::new(job(dir.path(), &strict)).run().unwrap().verification.persons.unwrap();
     assert!(
         loose.dominance > 0.2 && strict.dominance <= 0.2,
         "{} {}",
@@ -401,7 +397,7 @@ fn a_release_whose_persons_differ_when_read_back_is_not_published() {
     let asked = job(dir.path(), K);
     let source = Source::open(&asked.input.paths, &Options::default()).unwrap();
     let mut engine = Forgetful(Embedded::new(source, FileStore::default()));
-    let error = anonymize_with(&mut engine, &asked, &Silent).unwrap_err();
+    let error = Anonymizer::new(&asked).run_with(&mut engine).unwrap_err();
     assert!(error.to_string().contains("does not keep k-anonymity(k=4)"), "{error}");
     let mut left: Vec<_> =
         std::fs::read_dir(dir.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
@@ -458,7 +454,7 @@ fn the_union_of_groups_with_equal_cells_satisfies_models_about_persons() {
                      name = '{algorithm}'\n"
                 );
                 let job = parse("job.toml", &text, dir.path()).unwrap().job;
-                match anonymize(&job, &Silent) {
+                match Anonymizer::new(&job).run() {
                     Ok(_) => made += 1,
                     Err(error) => {
                         assert_ne!(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use incrowd::job::Job;
-use incrowd::{Fault, Judging, Report, Silent, anonymize, measure, verify};
+use incrowd::{Anonymizer, Fault, Judging, Report};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -76,14 +76,14 @@ fn check_numbers(
 
 fn check_again(job: &Job, report: &Report, dir: &Path) -> Result<(), TestCaseError> {
     let release = dir.join("out.csv");
-    let measured = measure(&Judging::of(job), None, &Silent).unwrap();
+    let measured = Judging::of(job).measure(None).unwrap();
     prop_assert!(
         alike(&measured.to_json()["metrics"], &report.manifest.to_json()["metrics"]),
         "other metrics"
     );
     // With the job, and with the manifest only.
     for asked in [Judging::of(job), Judging::new(&release)] {
-        let checked = verify(&asked, &Silent).unwrap();
+        let checked = asked.verify().unwrap();
         prop_assert!(checked.holds());
         prop_assert_eq!(checked.digest_matches, Some(true));
         prop_assert_eq!(checked.verification.groups, report.verification.groups);
@@ -106,7 +106,7 @@ proptest! {
         let mut job = case.parsed(dir, "out.csv");
         job.output.as_mut().unwrap().replace = true;
         let published = case.published().len() as u64;
-        match anonymize(&job, &Silent) {
+        match Anonymizer::new(&job).run() {
             Ok(report) => {
                 prop_assert!(published >= case.k);
                 let table = read(&dir.join("out.csv"));

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use incrowd::job::{Job, RoleName, parse};
-use incrowd::{AttackRequest, Fault, Judging, Silent, Value, anonymize, attack, outliers, verify};
+use incrowd::{Anonymizer, AttackRequest, Fault, Judging, OutlierRequest, Value};
 use incrowd_synth::{Synth, Table};
 use incrowd_testing::{data, or_skip};
 
@@ -31,7 +31,7 @@ fn adult_job(data: &Path, dir: &Path, k: i64) -> Job {
 fn adult_has_the_known_outliers_and_its_releases_hold() {
     let data = or_skip!(data("adult_arx.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
-    let found = outliers(&adult_job(&data, dir.path(), 5), &[], &Silent).unwrap();
+    let found = OutlierRequest::new(adult_job(&data, dir.path(), 5), Vec::new()).run().unwrap();
     assert_eq!(found.records, 30_162);
     assert_eq!(found.points, 1_483);
     assert_eq!((found.forced.outliers.global, found.forced.outliers.local), (0, 5_328));
@@ -40,18 +40,18 @@ fn adult_has_the_known_outliers_and_its_releases_hold() {
         let mut job = adult_job(&data, dir.path(), k);
         let path = dir.path().join(format!("k{k}.csv"));
         job.write_to(path.clone());
-        let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("k = {k}: {e}"));
+        let report = Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("k = {k}: {e}"));
         let expansion = report
             .algorithm_report
             .as_deref()
-            .and_then(|r| r.downcast::<incrowd::recode::expansion::ExpansionReport>())
+            .and_then(|r| r.downcast::<incrowd::front_end::recode::expansion::ExpansionReport>())
             .unwrap();
         let removed =
             expansion.removed_global + expansion.removed_local + expansion.removed_residues;
         assert_eq!(removed, report.records.suppressed);
         assert!(removed >= 5_328 - 744, "fewer records left than have to");
         let again = Judging::of(&job);
-        assert!(verify(&again, &Silent).unwrap().holds(), "k = {k}");
+        assert!(again.verify().unwrap().holds(), "k = {k}");
         eprintln!("k = {k}: {} groups, {removed} records left out", report.verification.groups);
         if k == 15 {
             // The limit for the paper's adversary, and for one with more knowledge.
@@ -59,7 +59,7 @@ fn adult_has_the_known_outliers_and_its_releases_hold() {
                 only: vec!["distinguishability".to_owned(), "outlier-values".to_owned()],
                 ..AttackRequest::default()
             };
-            let report = attack(&again, &request, &Silent).unwrap();
+            let report = again.attack(&request).unwrap();
             let worst: Vec<f64> = report.attacked.iter().map(|a| a.finding.worst).collect();
             assert_eq!((worst.len(), worst[0]), (2, 0.0));
             assert!(worst[1] > 0.0);
@@ -104,7 +104,7 @@ fn two_sensitive_columns_can_hide_their_outliers_at_once() {
         job.add_model("plain-k-anonymity", given);
     }
     job.algorithm.suppression_limit = 0.5;
-    let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
+    let report = Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(report.verification.judgements.len(), 2);
     assert!(report.verification.holds() && report.verification.groups > 10);
 }
@@ -117,7 +117,7 @@ fn unsatisfiable_limits_and_k_are_reported_with_numbers() {
         "plain-k-anonymity",
         [("k", Value::Integer(3)), ("p", Value::Real(0.7)), ("d", Value::Real(0.3))],
     );
-    let error = anonymize(&job, &Silent).unwrap_err();
+    let error = Anonymizer::new(&job).run().unwrap_err();
     assert_eq!(error.fault(), Fault::Unsatisfiable);
     assert!(
         error.message().contains("at least") && error.message().contains("of 1500 records"),
@@ -125,12 +125,12 @@ fn unsatisfiable_limits_and_k_are_reported_with_numbers() {
     );
     job.models.clear();
     job.add_model("plain-k-anonymity", [("k", Value::Integer(51))]);
-    let error = anonymize(&job, &Silent).unwrap_err();
+    let error = Anonymizer::new(&job).run().unwrap_err();
     assert_eq!(error.fault(), Fault::Unsatisfiable);
     assert!(error.message().contains("sensitive values that are not global outliers"), "{error}");
     assert!(!dir.path().join("release.csv").exists());
     job.algorithm.name = "mondrian".to_owned();
-    let error = anonymize(&job, &Silent).unwrap_err();
+    let error = Anonymizer::new(&job).run().unwrap_err();
     assert!(
         error.message().contains("`mondrian` cannot be used with `plain-k-anonymity`"),
         "{error}"
@@ -149,7 +149,7 @@ fn sorted_seeds_make_equal_releases() {
     );
     job.algorithm.suppression_limit = 1.0;
     let release = |job: &Job| {
-        anonymize(job, &Silent).unwrap_or_else(|e| panic!("{e}"));
+        Anonymizer::new(job).run().unwrap_or_else(|e| panic!("{e}"));
         let text = std::fs::read_to_string(dir.path().join("release.csv")).unwrap();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.sort();
@@ -187,15 +187,15 @@ fn forced_suppressions_are_counted_over_all_sensitive_columns() {
     job.algorithm.name = "expc-plus".to_owned();
     job.write_to(dir.path().join("release.csv"));
     job.algorithm.suppression_limit = 0.05;
-    let error = anonymize(&job, &Silent).unwrap_err();
+    let error = Anonymizer::new(&job).run().unwrap_err();
     assert!(error.message().contains("at least 2 of 20 records must be suppressed"), "{error}");
     job.algorithm.suppression_limit = 0.5;
-    let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
+    let report = Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{e}"));
     assert!(report.verification.holds());
     let forced = report
         .algorithm_report
         .as_deref()
-        .and_then(|r| r.downcast::<incrowd::recode::expansion::ExpansionReport>())
+        .and_then(|r| r.downcast::<incrowd::front_end::recode::expansion::ExpansionReport>())
         .cloned()
         .unwrap()
         .forced
@@ -217,28 +217,27 @@ fn outliers_by_density_are_hidden_verified_and_attacked() {
     ];
     job.add_model("plain-k-anonymity", given.clone());
     job.algorithm.suppression_limit = 0.5;
-    let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}"));
+    let report = Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{e}"));
     assert!(report.verification.holds() && report.verification.groups > 10);
     let forced = report
         .algorithm_report
         .as_deref()
-        .and_then(|r| r.downcast::<incrowd::recode::expansion::ExpansionReport>())
+        .and_then(|r| r.downcast::<incrowd::front_end::recode::expansion::ExpansionReport>())
         .cloned()
         .unwrap()
         .forced
         .unwrap();
     assert!(forced.outliers.global == 0 && forced.outliers.local > 0, "{forced:?}");
-    let found = outliers(
-        &job,
-        &given[1..].iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect::<Vec<_>>(),
-        &Silent,
-    );
+    let found = OutlierRequest::new(
+        job.clone(),
+        given[1..].iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect::<Vec<_>>(),
+    )
+    .run();
     assert_eq!(found.unwrap().forced.outliers, forced.outliers);
     let again = Judging::of(&job);
-    assert!(verify(&again, &Silent).unwrap().holds());
+    assert!(again.verify().unwrap().holds());
     let only = vec!["distinguishability".to_owned(), "outlier-values".to_owned()];
-    let report =
-        attack(&again, &AttackRequest { only, ..AttackRequest::default() }, &Silent).unwrap();
+    let report = again.attack(&AttackRequest { only, ..AttackRequest::default() }).unwrap();
     let worst: Vec<f64> = report.attacked.iter().map(|a| a.finding.worst).collect();
     assert_eq!((worst.len(), worst[0]), (2, 0.0));
 }

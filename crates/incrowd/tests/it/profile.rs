@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use incrowd::job::{Input, RoleName, parse};
-use incrowd::profile::{Draft, InitOptions, ProfileOptions, ValueKind, init};
+use incrowd::profile::{Draft, InitOptions, ProfileOptions, ValueKind};
 use incrowd::risk::population::Sampling;
-use incrowd::{Judging, Silent, anonymize, profile, verify};
+use incrowd::{Anonymizer, Judging};
 use incrowd_synth::{Synth, Table};
 use incrowd_testing::{data, or_skip};
 
@@ -16,7 +16,7 @@ fn input(path: &Path) -> Input {
 fn draft(path: &Path, k: u64, job: &Path) -> Draft {
     let options =
         InitOptions { input: input(path), roles: Vec::new(), k, job: job.to_owned(), preset: None };
-    init(&options, &Silent).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    options.run().unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// Drafts a job, runs it unchanged, and verifies its release.
@@ -27,11 +27,12 @@ fn runs(path: &Path, k: u64) -> Draft {
     let parsed = parse("job.toml", &draft.text, dir.path())
         .unwrap_or_else(|e| panic!("{e}\n{}", draft.text))
         .job;
-    let report = anonymize(&parsed, &Silent)
+    let report = Anonymizer::new(&parsed)
+        .run()
         .unwrap_or_else(|e| panic!("{}: {e}\n{}", path.display(), draft.text));
     assert!(report.verification.holds() && report.records.published > 0, "{}", path.display());
     assert!(report.dropped_columns.is_empty(), "every column has a role");
-    assert!(verify(&Judging::of(&parsed), &Silent).unwrap().holds(), "{}", path.display());
+    assert!(Judging::of(&parsed).verify().unwrap().holds(), "{}", path.display());
     draft
 }
 
@@ -156,7 +157,7 @@ fn tables_without_a_possible_job_are_refused() {
             job: "job.toml".into(),
             preset: None,
         };
-        init(&options, &Silent).unwrap_err().message().to_owned()
+        options.run().unwrap_err().message().to_owned()
     };
     assert!(ask("age\n1\n2\n", 5).contains("groups of 5"));
     assert!(ask("age\n", 5).contains("no records"));
@@ -179,7 +180,7 @@ fn a_profile_agrees_with_counting_by_hand() {
         share: 0.5,
         ..ProfileOptions::default()
     };
-    let found = profile(&asked, &Silent).unwrap();
+    let found = asked.run().unwrap();
     let json = found.to_json();
     assert_eq!((&json["records"], &json["columns"]), (&4.into(), &3.into()));
     let private = &json["private"];
@@ -207,7 +208,7 @@ fn invalid_profile_options_are_refused() {
     let path = dir.path().join("t.csv");
     std::fs::write(&path, "age,sex\n30,f\n31,m\n").unwrap();
     let usual = || ProfileOptions { input: input(&path), ..ProfileOptions::default() };
-    let says = |asked: ProfileOptions| profile(&asked, &Silent).unwrap_err().message().to_owned();
+    let says = |asked: ProfileOptions| asked.run().unwrap_err().message().to_owned();
     assert!(says(ProfileOptions { share: 2.0, ..usual() }).contains("between 0 and 1"));
     assert!(says(ProfileOptions { most: Some(0), ..usual() }).contains("at least one column"));
     assert!(says(ProfileOptions { quasi: vec!["agee".into()], ..usual() }).contains("agee"));
@@ -268,7 +269,7 @@ fn population_uniqueness_of_adult_is_estimated_from_samples_of_it() {
             sampling,
             ..ProfileOptions::default()
         };
-        profile(&asked, &Silent).unwrap()
+        asked.run().unwrap()
     };
     let all = ask(&data.join("adult.csv.gz"), None);
     let truth = all.uniqueness.unwrap().sizes.of_size(1) as f64;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use incrowd::job::{Job, PopulationJob, parse};
-use incrowd::{Judging, Silent, Value, anonymize, verify};
+use incrowd::{Anonymizer, Judging, Value};
 use incrowd_testing::{data, or_skip};
 use serde_json::{Value as Json, json};
 
@@ -187,16 +187,15 @@ fn releases(data: &Path, dir: &Path) -> Vec<Json> {
             promise(&mut own, "k-anonymity k=50", "");
         }
         own.write_to(path.clone());
-        let report = anonymize(&own, &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
+        let report = Anonymizer::new(&own).run().unwrap_or_else(|e| panic!("{typed}: {e}"));
         assert!(report.verification.groups > 1, "{typed}: nothing was divided");
-        let checked =
-            verify(&Judging::of(&own), &Silent).unwrap_or_else(|e| panic!("{typed}: {e}"));
+        let checked = Judging::of(&own).verify().unwrap_or_else(|e| panic!("{typed}: {e}"));
         assert!(checked.holds(), "{typed}");
         assert_eq!(checked.verification.judgements, report.verification.judgements, "{typed}");
         let mut again = own.clone();
         again.models.clear();
         MEASURES.iter().for_each(|(_, on, weak)| promise(&mut again, weak, on));
-        let measured = verify(&Judging::of(&again), &Silent).unwrap().verification.judgements;
+        let measured = Judging::of(&again).verify().unwrap().verification.judgements;
         let measures = MEASURES.iter().zip(&measured).map(|((name, on, _), judgement)| {
             let on = (!on.is_empty()).then_some(*on);
             json!({ "name": name, "on": on, "have": judgement.have })

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use incrowd::{Silent, anonymize};
+use incrowd::Anonymizer;
 
 use crate::release::{read, small};
 
@@ -11,15 +11,15 @@ fn the_output_is_never_an_input() {
     let dir = tempfile::tempdir().unwrap();
     let mut job = small(dir.path(), "people-in.csv");
     let before = std::fs::read(dir.path().join("people-in.csv")).unwrap();
-    assert!(anonymize(&job, &Silent).is_err());
+    assert!(Anonymizer::new(&job).run().is_err());
     // By another name of the file, and as one of the files of a pattern.
     job.write_to(
         dir.path().join("../").join(dir.path().file_name().unwrap()).join("people-in.csv"),
     );
-    assert!(anonymize(&job, &Silent).is_err());
+    assert!(Anonymizer::new(&job).run().is_err());
     job.input.paths = vec![dir.path().join("people-*.csv").into()];
     assert!(
-        anonymize(&job, &Silent).is_err(),
+        Anonymizer::new(&job).run().is_err(),
         "a file that matches the pattern would be overwritten"
     );
     assert_eq!(std::fs::read(dir.path().join("people-in.csv")).unwrap(), before);
@@ -31,7 +31,7 @@ fn the_manifest_is_never_an_input() {
     let mut job = small(dir.path(), "out.csv");
     let before = std::fs::read(dir.path().join("people-in.csv")).unwrap();
     job.output.as_mut().unwrap().manifest = Some(dir.path().join("people-in.csv"));
-    let refused = anonymize(&job, &Silent).is_err();
+    let refused = Anonymizer::new(&job).run().is_err();
     assert!(
         std::fs::read(dir.path().join("people-in.csv")).unwrap() == before,
         "the table is overwritten"
@@ -49,7 +49,7 @@ fn an_empty_sensitive_text_that_does_not_count_as_missing_stays_empty() {
     )
     .unwrap();
     job.input.missing = vec!["?".to_owned()];
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     let table = read(&dir.path().join("out.csv"));
     let mut diseases: Vec<&str> = table.rows.iter().map(|row| row[3].as_str()).collect();
     diseases.sort_unstable();
@@ -67,7 +67,7 @@ fn compression_is_detected_also_when_the_format_is_stated() {
     out.finish().unwrap();
     job.input.paths = vec![dir.path().join("people.dat").into()];
     job.input.format = Some("csv".to_owned());
-    let report = anonymize(&job, &Silent).map_err(|e| e.message().to_owned());
+    let report = Anonymizer::new(&job).run().map_err(|e| e.message().to_owned());
     assert_eq!(report.map(|r| r.records.published), Ok(5));
 }
 
@@ -84,9 +84,8 @@ fn tables_of_one_column_and_tab_separated_releases_can_be_checked() {
         for column in ["id", "age", "disease"] {
             job.set_role(column, incrowd::job::RoleName::Drop);
         }
-        anonymize(&job, &Silent).unwrap();
-        let checked = incrowd::verify(&incrowd::Judging::of(&job), &Silent)
-            .map_err(|e| e.message().to_owned());
+        Anonymizer::new(&job).run().unwrap();
+        let checked = incrowd::Judging::of(&job).verify().map_err(|e| e.message().to_owned());
         assert_eq!(checked.map(|c| c.holds()), Ok(true), "{output}");
     }
 }

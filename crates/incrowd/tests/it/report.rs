@@ -1,7 +1,7 @@
 //! Reports and comparisons of real tables.
 
 use incrowd::job::{CompareJob, Input, Job, RoleName};
-use incrowd::{Ask, CompareRequest, Judging, Pages, Silent, Value, anonymize, compare, report};
+use incrowd::{Anonymizer, Ask, CompareRequest, Judging, Pages, Progress, Value};
 use incrowd_testing::{data, or_skip};
 
 /// Returns both pages of a release with these quasi-identifiers and sensitive columns.
@@ -15,12 +15,12 @@ fn pages(table: &std::path::Path, quasi: &[&str], sensitive: &[&str], k: i64) ->
     sensitive.iter().for_each(|name| job.set_role(name, RoleName::Sensitive));
     job.add_model("k-anonymity", [("k", Value::Integer(k))]);
     job.write_to(dir.path().join("r.csv"));
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     // Prediction takes longest and has its own tests.
     let only = ["ncp", "non_uniform_entropy", "query_error"].map(str::to_owned).to_vec();
     let mut ask = Ask { only, pairs: true, ..Ask::default() };
     ask.workload.queries = 300;
-    report(&Judging::of(&job), &ask, &Silent).unwrap()
+    Judging::of(&job).report(&ask).unwrap()
 }
 
 /// Charts are drawings, or lists of bars with their numbers.
@@ -46,7 +46,7 @@ fn real_tables_have_pages_of_a_moderate_size() {
             incrowd_testing::skipped(format_args!("no {name} in the directory of data"));
             continue;
         }
-        let Pages { public, owner, decision, guarantees: _ } = pages(&path, quasi, sensitive, 10);
+        let Pages { public, owner, decision, .. } = pages(&path, quasi, sensitive, 10);
         let owner = owner.unwrap();
         assert!(decision.holds(), "{name}");
         eprintln!("{name}: {} and {} bytes", public.len(), owner.len());
@@ -57,6 +57,19 @@ fn real_tables_have_pages_of_a_moderate_size() {
         assert!(charts(&public) >= columns + 3, "{name}: {}", charts(&public));
         assert!(charts(&owner) > columns, "{name}: {}", charts(&owner));
         assert_eq!(public.contains("Associations between columns"), columns > 1, "{name}");
+    }
+}
+
+/// Progress that is stopped but does not end work itself.
+struct Stopped;
+
+impl Progress for Stopped {
+    fn step(&self, _: &str, _: Option<u64>) {}
+
+    fn advance(&self, _: u64) {}
+
+    fn is_stopped(&self) -> bool {
+        true
     }
 }
 
@@ -77,8 +90,8 @@ fn more_privacy_costs_more_on_adult() {
         models: words(&["k-anonymity", "l-diversity:l=4"]),
         ..CompareJob::default()
     });
-    let request = CompareRequest { job, dir: dir.path().to_owned(), threads: 2 };
-    let compared = compare(&request, &Silent, &|| false).unwrap();
+    let mut request = CompareRequest::new(job, dir.path()).threads(2);
+    let compared = request.run().unwrap();
     assert!(compared.complete() && compared.results.len() == 12);
     let scores = |i: usize| compared.results[i].scores.as_ref().unwrap();
     for start in [0, 3, 6, 9] {
@@ -93,8 +106,7 @@ fn more_privacy_costs_more_on_adult() {
     assert!(compared.choice.is_some_and(|i| compared.results[i].front));
     // A sweep that is stopped before it begins has no results.
     let other = tempfile::tempdir().unwrap();
-    let stopped =
-        compare(&CompareRequest { dir: other.path().to_owned(), ..request }, &Silent, &|| true)
-            .unwrap();
+    request.dir = other.path().to_owned();
+    let stopped = request.progress(&Stopped).run().unwrap();
     assert!(!stopped.complete() && stopped.choice.is_none());
 }

@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use incrowd::job::{Job, parse};
-use incrowd::{
-    AttackRequest, Fault, Judging, Silent, UniqueRecords, anonymize, anonymize_in_memory, attack,
-};
+use incrowd::{Anonymizer, AttackRequest, Fault, Judging, UniqueRecords};
 
 /// Visits: `tag` has few values, `code` many, `note` nearly one for each record.
 fn visits(dir: &Path, seed: u32, records: u32) -> Vec<BTreeMap<String, String>> {
@@ -117,23 +115,23 @@ fn the_counts_agree_with_counting_by_hand_in_files_and_in_memory() {
                            note = 'sensitive'";
             let asked = job(dir.path(), input, columns);
             let names = ["disease", "tag", "code", "note"];
-            let report = anonymize(&asked, &Silent).unwrap();
+            let report = Anonymizer::new(&asked).run().unwrap();
             check(report.alone.as_ref().unwrap(), &rows, by_person, &names);
-            let released = anonymize_in_memory(&asked, &Silent).unwrap();
+            let released = Anonymizer::new(&asked).run_in_memory().unwrap();
             check(released.report.alone.as_ref().unwrap(), &rows, by_person, &names);
             let mut typed = asked.clone();
             typed.output.as_mut().unwrap().path = dir.path().join("typed.parquet").into();
             check(
-                anonymize(&typed, &Silent).unwrap().alone.as_ref().unwrap(),
+                Anonymizer::new(&typed).run().unwrap().alone.as_ref().unwrap(),
                 &rows,
                 by_person,
                 &names,
             );
             // Unlinkable columns are excluded.
-            let report = anonymize(&asked.unlinkable(["code", "note"]), &Silent).unwrap();
+            let report = Anonymizer::new(asked.unlinkable(["code", "note"])).run().unwrap();
             check(report.alone.as_ref().unwrap(), &rows, by_person, &names[..2]);
         }
-        let none = anonymize(&job(dir.path(), "", ""), &Silent).unwrap();
+        let none = Anonymizer::new(job(dir.path(), "", "")).run().unwrap();
         assert_eq!(none.alone, None);
     }
 }
@@ -156,7 +154,7 @@ fn a_passthrough_column_on_which_more_than_half_are_unique_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let passed = job(dir.path(), "", "note = 'passthrough'");
     table(dir.path(), 10, 20);
-    let report = anonymize(&passed, &Silent).unwrap();
+    let report = Anonymizer::new(&passed).run().unwrap();
     let printed = report.warnings.join("\n");
     assert!(printed.contains("note 10") && printed.contains("finds the record"), "{printed}");
     table(dir.path(), 11, 20);
@@ -164,7 +162,7 @@ fn a_passthrough_column_on_which_more_than_half_are_unique_is_refused() {
     std::fs::remove_file(dir.path().join("out.release.json")).unwrap();
     for by_person in ["", "person = 'who'"] {
         let error =
-            anonymize(&job(dir.path(), by_person, "note = 'passthrough'"), &Silent).unwrap_err();
+            Anonymizer::new(job(dir.path(), by_person, "note = 'passthrough'")).run().unwrap_err();
         assert_eq!((error.fault(), error.key()), (Fault::Job, Some("columns.note")));
         let text = error.to_string();
         assert!(
@@ -175,12 +173,12 @@ fn a_passthrough_column_on_which_more_than_half_are_unique_is_refused() {
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left");
     }
     // Declared unlinkable, or as a sensitive column, it is published.
-    let report = anonymize(&passed.unlinkable(["note"]), &Silent).unwrap();
+    let report = Anonymizer::new(passed.unlinkable(["note"])).run().unwrap();
     assert!(
         report.alone.is_none()
             && report.manifest.job.columns.get("note").unwrap().linkable == Some(false)
     );
-    let report = anonymize(&job(dir.path(), "", "note = 'sensitive'"), &Silent).unwrap();
+    let report = Anonymizer::new(job(dir.path(), "", "note = 'sensitive'")).run().unwrap();
     assert!(report.warnings.iter().any(|warning| warning.contains("note 11")));
 }
 
@@ -194,10 +192,11 @@ fn several_records_do_not_hide_a_unique_person() {
         format!("age,who,note\n{}", (0..40).map(line).collect::<String>()),
     )
     .unwrap();
-    let by_records = anonymize(&job(dir.path(), "", "note = 'passthrough'"), &Silent).unwrap();
+    let by_records = Anonymizer::new(job(dir.path(), "", "note = 'passthrough'")).run().unwrap();
     assert_eq!(by_records.alone.unwrap().columns[0].unique, 0);
-    let error =
-        anonymize(&job(dir.path(), "person = 'who'", "note = 'passthrough'"), &Silent).unwrap_err();
+    let error = Anonymizer::new(job(dir.path(), "person = 'who'", "note = 'passthrough'"))
+        .run()
+        .unwrap_err();
     assert!(error.to_string().contains("20 of 20 persons are unique"), "{error}");
 }
 
@@ -234,7 +233,7 @@ fn two_tables_and_suppressed_records_are_examined_too() {
         let asked = parse("job.toml", &format!("{base}{more}"), dir.path())
             .unwrap_or_else(|e| panic!("{e}"))
             .job;
-        let report = anonymize(&asked, &Silent).unwrap_or_else(|e| panic!("{more}: {e}"));
+        let report = Anonymizer::new(&asked).run().unwrap_or_else(|e| panic!("{more}: {e}"));
         let found = report.alone.unwrap_or_else(|| panic!("{more}"));
         let first = &found.columns[0];
         assert_eq!((first.unique, first.columns[0].as_str()), (3, "disease"), "{more}");
@@ -243,7 +242,7 @@ fn two_tables_and_suppressed_records_are_examined_too() {
         let only = vec!["singling-out".into()];
         let request = AttackRequest { only, ..AttackRequest::default() };
         let judging = Judging::new(dir.path().join("out.csv"));
-        let attacked = attack(&judging, &request, &Silent).unwrap();
+        let attacked = judging.attack(&request).unwrap();
         assert_eq!(attacked.attacked.len(), 1, "{more}");
         assert_eq!(
             (attacked.attacked[0].finding.at_risk, attacked.attacked[0].finding.of),
@@ -262,12 +261,12 @@ fn the_attack_and_the_release_give_the_same_counts() {
         "disease = 'sensitive'\ntag = 'passthrough'\ncode = 'sensitive'\nnote = 'sensitive'";
     for (input, by_person) in [("", false), ("person = 'who'", true)] {
         let asked = job(dir.path(), input, columns);
-        anonymize(&asked, &Silent).unwrap();
+        Anonymizer::new(&asked).run().unwrap();
         let request =
             AttackRequest { only: vec!["singling-out".into()], ..AttackRequest::default() };
         let judging =
             if by_person { Judging::of(&asked) } else { Judging::new(dir.path().join("out.csv")) };
-        let report = attack(&judging, &request, &Silent).unwrap();
+        let report = judging.attack(&request).unwrap();
         // The tags of a person's records are unknown afterwards: records are counted, with a note.
         for attacked in &report.attacked {
             let finding = &attacked.finding;
@@ -290,9 +289,9 @@ fn the_attack_and_the_release_give_the_same_counts() {
     }
     // With sensitive columns only, the persons are known.
     let asked = job(dir.path(), "person = 'who'", "disease = 'sensitive'\ncode = 'sensitive'");
-    anonymize(&asked, &Silent).unwrap();
+    Anonymizer::new(&asked).run().unwrap();
     let request = AttackRequest { only: vec!["singling-out".into()], ..AttackRequest::default() };
-    let report = attack(&Judging::of(&asked), &request, &Silent).unwrap();
+    let report = Judging::of(&asked).attack(&request).unwrap();
     for attacked in &report.attacked {
         let finding = &attacked.finding;
         let title = finding.column.as_deref().unwrap();

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use incrowd::front_end::recode::suppression::SUPPRESSIONS;
+use incrowd::front_end::recode::ungrouped::Suppressed;
 use incrowd::job::{Job, RoleName, SuppressionJob};
-use incrowd::recode::suppression::SUPPRESSIONS;
-use incrowd::recode::ungrouped::Suppressed;
-use incrowd::{Silent, Value, anonymize, verify};
+use incrowd::{Anonymizer, Value};
 use incrowd_synth::{Synth, Table};
 use incrowd_testing::{data, or_skip};
 
@@ -59,7 +59,8 @@ fn every_algorithm_works_after_every_suppression_method() {
                 if way == Suppressed::Star {
                     (job.algorithm.suppression_limit, job.algorithm.suppressed) = (0.02, way);
                 }
-                let report = anonymize(&job, &Silent)
+                let report = Anonymizer::new(&job)
+                    .run()
                     .unwrap_or_else(|e| panic!("{} {}: {e}", algorithm.name, card.name));
                 let step = report.suppression.as_ref().unwrap();
                 assert!(
@@ -96,7 +97,7 @@ fn spellings_and_categories_are_counted_as_one_value() {
     std::fs::write(dir.path().join("pay.csv"), text).unwrap();
     let mut job = job(dir.path(), "pay.csv", &["age"], "pay");
     job.suppression = Some(step("safe-d", 3, "pay"));
-    let report = anonymize(&job, &Silent).unwrap();
+    let report = Anonymizer::new(&job).run().unwrap();
     let step = report.suppression.unwrap();
     assert_eq!((step.values, step.violating, step.suppressed), (4, 1, 28));
     let after = counts(&dir.path().join("out.csv"), "pay");
@@ -117,7 +118,7 @@ fn suppressed_records_leave_no_trace() {
     std::fs::write(dir.path().join("people.csv"), text).unwrap();
     let mut job = job(dir.path(), "people.csv", &["age"], "disease");
     job.suppression = Some(step("safe-d", 4, "disease"));
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     let table = read(&dir.path().join("out.csv"));
     assert_eq!(table.rows.len(), 40);
     let age = table.column("age");
@@ -125,7 +126,7 @@ fn suppressed_records_leave_no_trace() {
         table.rows.iter().map(|row| &row[age]).collect();
     // Ten of sixty ages remain; the range ends at one of them, and repeated runs end there too.
     let first: Vec<String> = cells.iter().map(|cell| (*cell).clone()).collect();
-    anonymize(&job, &Silent).unwrap();
+    Anonymizer::new(&job).run().unwrap();
     let table = read(&dir.path().join("out.csv"));
     let again: std::collections::BTreeSet<&String> =
         table.rows.iter().map(|row| &row[age]).collect();
@@ -141,12 +142,12 @@ fn a_small_sample_of_adult_is_skewed_and_published() {
     let mut job = job(dir.path(), "x", &["age", "sex", "race"], "occupation");
     job.input.paths = vec![data.join("adult.csv.gz").into()];
     job.suppression = Some(step("r-suppression", 6, "occupation"));
-    let whole = anonymize(&job, &Silent).unwrap().suppression.unwrap();
+    let whole = Anonymizer::new(&job).run().unwrap().suppression.unwrap();
     assert_eq!((whole.used, whole.suppressed), (None, 0), "the whole table is eligible");
     // l = 8 is infeasible for the most frequent occupation.
     job.suppression = Some(step("r-suppression", 8, "occupation"));
-    let step = anonymize(&job, &Silent).unwrap().suppression.unwrap();
+    let step = Anonymizer::new(&job).run().unwrap().suppression.unwrap();
     assert!(step.used.is_some() && step.suppressed > 0 && step.checks.holds());
     assert!(step.adversary.iter().any(|guess| guess.prior == "flat" && !guess.exact));
-    assert!(verify(&incrowd::Judging::new(dir.path().join("out.csv")), &Silent).unwrap().holds());
+    assert!(incrowd::Judging::new(dir.path().join("out.csv")).verify().unwrap().holds());
 }

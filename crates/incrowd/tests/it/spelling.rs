@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use incrowd::job::parse;
-use incrowd::{AttackRequest, Fault, Judging, Silent, anonymize, attack, verify};
+use incrowd::{Anonymizer, AttackRequest, Fault, Judging};
 use proptest::prelude::*;
 
 /// Returns the meaning of a cell by a slow method: a number in millionths, or a text.
@@ -70,7 +70,7 @@ fn judged(release: &Path, model: &str, value: i64) -> (bool, f64) {
     let params =
         [("l", incrowd::Value::Integer(value)), ("kind", incrowd::Value::Word(model.to_owned()))];
     let judging = Judging::new(release).model("l-diversity", params);
-    let checked = verify(&judging, &Silent).unwrap();
+    let checked = judging.verify().unwrap();
     (checked.verification.judgements[0].holds, checked.verification.judgements[0].have)
 }
 
@@ -111,7 +111,7 @@ proptest! {
         };
         let all = different(&mut (0..table.len()), |r| &r.disease);
         let people = different(&mut (0..table.len()), |r| &r.person);
-        let made = anonymize(&job, &Silent);
+        let made = Anonymizer::new(&job).run();
         if all < l as usize || persons && people < k as usize {
             let fault = made.err().map(|e| e.fault());
             let why = format!("{all} values and {people} persons");
@@ -147,7 +147,7 @@ proptest! {
         prop_assert!(!judged(&out, "distinct", fewest as i64 + 1).0);
         let only = vec!["homogeneity".to_owned()];
         let request = AttackRequest { only, ..AttackRequest::default() };
-        let attacked = attack(&Judging::new(&out), &request, &Silent).unwrap();
+        let attacked = Judging::new(&out).attack(&request).unwrap();
         let worst = groups.values().map(|own| {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
             own.iter().for_each(|&n| *counts.entry(meaning(&table[n].disease)).or_default() += 1);

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use incrowd::job::{Job, Suppressed, parse};
-use incrowd::{Report, Silent, Value, anonymize};
+use incrowd::{Anonymizer, Report, Value};
 
 use crate::release::{Table, read};
 
@@ -26,7 +26,7 @@ fn job(dir: &Path, rows: &[(&str, &str, u64)], limit: f64, way: Suppressed) -> J
 }
 
 fn release(job: &Job, dir: &Path) -> (Report, Table) {
-    let report = anonymize(job, &Silent).unwrap_or_else(|e| panic!("{e}"));
+    let report = Anonymizer::new(job).run().unwrap_or_else(|e| panic!("{e}"));
     (report, read(&dir.join("out.csv")))
 }
 
@@ -140,11 +140,7 @@ fn a_named_value_may_disappear_with_its_last_record() {
     let (report, table) = release(&job, dir.path());
     assert_eq!((report.records.suppressed, table.rows.len()), (1, 60));
     // The manifest's model about it does not fail either.
-    assert!(
-        incrowd::verify(&incrowd::Judging::new(dir.path().join("out.csv")), &Silent)
-            .unwrap()
-            .holds()
-    );
+    assert!(incrowd::Judging::new(dir.path().join("out.csv")).verify().unwrap().holds());
 }
 
 /// The ranks of an ordered column are those of the remaining values.

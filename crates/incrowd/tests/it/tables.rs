@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use incrowd::job::{Input, Job, parse};
-use incrowd::profile::{InitOptions, Preset, init};
-use incrowd::{Judging, Progress, Report, Silent, anonymize, verify};
+use incrowd::profile::{InitOptions, Preset};
+use incrowd::{Anonymizer, Judging, Progress, Report};
 use incrowd_testing::{data, or_skip};
 
 /// A table in a directory of its own.
@@ -20,7 +20,7 @@ fn table(text: &str) -> (tempfile::TempDir, PathBuf) {
 fn drafted(path: &Path, preset: Option<Preset>) -> String {
     let input = Input { paths: vec![path.to_owned().into()], ..Input::default() };
     let options = InitOptions { input, roles: Vec::new(), k: 3, job: "job.toml".into(), preset };
-    init(&options, &Silent).unwrap().text
+    options.run().unwrap().text
 }
 
 fn job(text: &str, dir: &Path) -> Job {
@@ -31,8 +31,8 @@ fn job(text: &str, dir: &Path) -> Job {
 fn released(text: &str, dir: &Path) -> (Report, Vec<String>) {
     let mut job = job(text, dir);
     job.output.iter_mut().for_each(|output| output.replace = true);
-    let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}\n{text}"));
-    assert!(verify(&Judging::of(&job), &Silent).unwrap().holds());
+    let report = Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert!(Judging::of(&job).verify().unwrap().holds());
     let mut reader = csv::Reader::from_path(&report.tables[0]).unwrap();
     let cells = reader.records().map(|record| record.unwrap()[0].to_owned()).collect();
     (report, cells)
@@ -97,7 +97,7 @@ fn an_ambiguous_order_must_be_stated() {
              [[models]]\nname = \"k-anonymity\"\nk = 2\n"
         )
     };
-    let refused = anonymize(&job(&text(""), dir.path()), &Silent).unwrap_err();
+    let refused = Anonymizer::new(job(&text(""), dir.path())).run().unwrap_err();
     assert!(refused.message().contains("whether the day or the month comes first"), "{refused}");
     assert!(!refused.to_string().contains("1972"), "no cell is shown");
     released(&text(", format = \"MM/DD/YYYY\""), dir.path());
@@ -171,7 +171,7 @@ fn columns_that_are_functions_of_another_become_its_hierarchy() {
     // A town in two districts makes no tree.
     let torn = std::fs::read_to_string(&path).unwrap() + "m00,d5,r1,33\n";
     std::fs::write(&path, torn).unwrap();
-    let refused = anonymize(&job(&coarse, dir.path()), &Silent).unwrap_err();
+    let refused = Anonymizer::new(job(&coarse, dir.path())).run().unwrap_err();
     assert!(
         refused.message().starts_with("column `district` does not follow from `municipality`"),
         "{refused}"
@@ -210,7 +210,10 @@ fn the_table_is_read_once_and_once_more_for_all_hierarchies_of_columns() {
             more.len()
         );
         let counted = Readings(bytes, AtomicU64::new(0));
-        anonymize(&job(&text, dir.path()), &counted).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        Anonymizer::new(job(&text, dir.path()))
+            .progress(&counted)
+            .run()
+            .unwrap_or_else(|e| panic!("{e}\n{text}"));
         assert_eq!(counted.1.into_inner(), readings, "{text}");
     }
 }
@@ -234,7 +237,7 @@ fn bounds_hold_on_the_published_bytes() {
             );
             let job = job(&text, dir.path());
             let report =
-                anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{algorithm} {age}: {e}"));
+                Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{algorithm} {age}: {e}"));
             let mut reader = csv::Reader::from_path(&report.tables[0]).unwrap();
             for record in reader.records() {
                 let record = record.unwrap();
@@ -250,7 +253,7 @@ fn bounds_hold_on_the_published_bytes() {
                     &record[1]
                 );
             }
-            assert!(verify(&Judging::of(&job), &Silent).unwrap().holds());
+            assert!(Judging::of(&job).verify().unwrap().holds());
         }
     }
 }
@@ -266,7 +269,7 @@ fn a_release_that_violates_a_bound_is_detected() {
     let path = dir.path().join("o.csv");
     let forged = std::fs::read_to_string(&path).unwrap().replace(">=90", "\"[90, 99]\"");
     std::fs::write(&path, forged).unwrap();
-    let refused = verify(&Judging::of(&job(text, dir.path())), &Silent).unwrap_err();
+    let refused = Judging::of(&job(text, dir.path())).verify().unwrap_err();
     assert!(
         refused.message().contains("finer than its `top` allows")
             || refused.message().contains("are finer"),
@@ -362,11 +365,11 @@ fn drafts_for_public_tables_are_the_expected_ones() {
 fn published(text: &str, dir: &Path) -> String {
     let mut job = job(text, dir);
     job.output.iter_mut().for_each(|output| output.replace = true);
-    let report = anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let report = Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{e}\n{text}"));
     let release = &report.tables[0];
     // With the manifest alone, and with the job.
-    assert!(verify(&Judging::new(release), &Silent).unwrap().holds(), "{text}");
-    assert!(verify(&Judging::of(&job), &Silent).unwrap().holds(), "{text}");
+    assert!(Judging::new(release).verify().unwrap().holds(), "{text}");
+    assert!(Judging::of(&job).verify().unwrap().holds(), "{text}");
     std::fs::read_to_string(release).unwrap_or_default()
 }
 
@@ -503,9 +506,9 @@ fn typed(text: &str, dir: &Path) -> (Vec<(String, String)>, Vec<arrow_array::Rec
     let mut job = job(text, dir);
     // A release of another format has the same manifest name.
     job.output.iter_mut().for_each(|output| output.replace = true);
-    anonymize(&job, &Silent).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    Anonymizer::new(&job).run().unwrap_or_else(|e| panic!("{e}\n{text}"));
     let release = job.output.as_ref().unwrap().path.clone();
-    assert!(verify(&Judging::new(&release), &Silent).unwrap().holds());
+    assert!(Judging::new(&release).verify().unwrap().holds());
     let file = std::fs::File::open(release.file().unwrap()).unwrap();
     let reader = arrow_ipc::reader::FileReader::try_new(file, None).unwrap();
     let schema = reader.schema();
@@ -570,7 +573,7 @@ fn ranges_are_two_columns_of_numbers() {
         "path = \"other.csv\"\nnumbers = \"low-high\"\n",
         "age = \"quasi\"\nage_low = \"passthrough\"\n",
     );
-    let error = anonymize(&job(&ask, dir.path()), &Silent).unwrap_err();
+    let error = Anonymizer::new(job(&ask, dir.path())).run().unwrap_err();
     assert!(
         error.message().contains("age_low") && error.key() == Some("output.numbers"),
         "{error}"
@@ -604,7 +607,7 @@ fn sets_are_lists_and_missing_values_are_null_in_typed_formats() {
     };
     assert_eq!((nulls(0), nulls(1)), (10, 8));
     let ask = asking("", "path = \"o.csv\"\nsets = \"list\"\n", columns);
-    let error = anonymize(&job(&ask, dir.path()), &Silent).unwrap_err();
+    let error = Anonymizer::new(job(&ask, dir.path())).run().unwrap_err();
     assert_eq!(error.key(), Some("output.sets"), "{error}");
 }
 
@@ -642,7 +645,8 @@ fn a_directory_is_a_table_and_its_partition_names_are_columns() {
     };
     assert_eq!(published(&ask(&plain), dir.path()).lines().count(), 7);
     std::fs::create_dir(dir.path().join("empty")).unwrap();
-    let error = anonymize(&job(&ask(&dir.path().join("empty")), dir.path()), &Silent).unwrap_err();
+    let error =
+        Anonymizer::new(job(&ask(&dir.path().join("empty")), dir.path())).run().unwrap_err();
     assert!(error.message().contains("holds no table"), "{error}");
 }
 
@@ -667,14 +671,14 @@ fn means_are_those_of_the_groups_and_of_the_table() {
     assert!((found.0 - kept.0).abs() < 1e-4, "{found:?} {kept:?}");
     // Their loss is that of their ranges.
     let cost =
-        |ask: &str| anonymize(&job(ask, dir.path()), &Silent).unwrap().manifest.metrics.ncp();
+        |ask: &str| Anonymizer::new(job(ask, dir.path())).run().unwrap().manifest.metrics.ncp();
     let ranges = asking("", "path = \"r.csv\"\n", columns);
     assert_eq!(cost(&ask), cost(&ranges));
     assert!(cost(&ask) > 0.0);
     // Commands that would read means as single values refuse them.
     let mut judging = Judging::new(dir.path().join("o.csv"));
     judging.original = Some(Input { paths: vec![path.into()], ..Input::default() });
-    let error = incrowd::measure(&judging, None, &Silent).unwrap_err();
+    let error = judging.measure(None).unwrap_err();
     assert!(error.message().contains("group means"), "{error}");
     let bounded = asking(
         "",
@@ -682,7 +686,7 @@ fn means_are_those_of_the_groups_and_of_the_table() {
         "age = { role = \"quasi\", top = 50 }\n",
     );
     assert_eq!(
-        anonymize(&job(&bounded, dir.path()), &Silent).unwrap_err().key(),
+        Anonymizer::new(job(&bounded, dir.path())).run().unwrap_err().key(),
         Some("output.numbers")
     );
 }

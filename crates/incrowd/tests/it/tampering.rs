@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use incrowd::{Checked, Judging, Silent, anonymize, verify};
+use incrowd::{Anonymizer, Checked, Judging};
 
 use crate::release::small;
 
@@ -12,7 +12,7 @@ const MANIFEST: &str = "out.release.json";
 /// Returns a release and the request to judge it with its job.
 fn made(dir: &Path) -> Judging {
     let job = small(dir, RELEASE);
-    assert_eq!(anonymize(&job, &Silent).unwrap().verification.groups, 2);
+    assert_eq!(Anonymizer::new(&job).run().unwrap().verification.groups, 2);
     Judging::of(&job)
 }
 
@@ -24,7 +24,7 @@ fn tamper(dir: &Path, change: impl FnOnce(&mut Vec<String>)) {
 }
 
 fn check(job: &Judging) -> Checked {
-    verify(job, &Silent).unwrap()
+    job.verify().unwrap()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use incrowd::job::{Job, parse};
 use incrowd::utility::{Classification, EntropyLoss, Pairs, QueryError};
-use incrowd::{Ask, Judging, Silent, Utility, anonymize};
+use incrowd::{Anonymizer, Ask, Judging, Utility};
 use incrowd_testing::{data, or_skip};
 
 use crate::adult::hierarchy;
@@ -39,11 +39,8 @@ fn a_larger_k_costs_more_of_everything() {
     let dir = tempfile::tempdir().unwrap();
     let measure = |k: u64, only: &[&str]| -> Utility {
         let job = job(&data, dir.path(), k);
-        let made = anonymize(&job, &Silent).unwrap();
-        let utility = incrowd::measure(&Judging::of(&job), Some(&ask(only)), &Silent)
-            .unwrap()
-            .utility
-            .unwrap();
+        let made = Anonymizer::new(&job).run().unwrap();
+        let utility = Judging::of(&job).measure(Some(&ask(only))).unwrap().utility.unwrap();
         // The manifest's metrics were computed from the release; the measure also uses the
         // original.
         let (reported, measured) = (
@@ -89,8 +86,8 @@ fn accuracy_from_a_release_lies_between_guessing_and_originals() {
     let data = or_skip!(data("adult.csv.gz"));
     let dir = tempfile::tempdir().unwrap();
     let job = job(&data, dir.path(), 10);
-    anonymize(&job, &Silent).unwrap();
-    let utility = incrowd::measure(&Judging::of(&job), Some(&ask(&["classification"])), &Silent);
+    Anonymizer::new(&job).run().unwrap();
+    let utility = Judging::of(&job).measure(Some(&ask(&["classification"])));
     let utility = utility.unwrap().utility.unwrap();
     let c = utility.get::<Classification>().unwrap();
     assert_eq!((c.target.as_str(), c.classes, c.originals), ("income", 2, c.published));

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use incrowd::Anonymizer;
 use incrowd::job::{Input, Job, parse};
 use incrowd::risk::benedetti_franconi;
-use incrowd::{Ask, AttackRequest, Decision, Fault, Judging, ProfileOptions, Silent};
-use incrowd::{anonymize, anonymize_in_memory, attack, measure, profile, verify};
+use incrowd::{Ask, AttackRequest, Decision, Fault, Judging, ProfileOptions};
 use incrowd_testing::{data, or_skip};
 
 type Record = BTreeMap<String, String>;
@@ -83,7 +83,8 @@ fn k_map_holds_of_the_estimated_population_in_every_group() {
                     "{ID}[[models]]\nname = 'k-map'\nk = {k}\n{with}[algorithm]\n\
                      name = '{algorithm}'\n"
                 );
-                let report = anonymize(&job(dir.path(), "", &rest), &Silent)
+                let report = Anonymizer::new(job(dir.path(), "", &rest))
+                    .run()
                     .unwrap_or_else(|e| panic!("{algorithm}: {e}"));
                 let release = table(&dir.path().join("out.csv"));
                 let groups = groups(&release, &weights(dir.path()));
@@ -112,16 +113,17 @@ fn k_map_holds_of_the_estimated_population_in_every_group() {
             "{ID}[[models]]\nname = 'k-map'\nk = 100000000\n[algorithm]\nname = 'mondrian'\n"
         );
         assert_eq!(
-            anonymize(&job(dir.path(), "", &rest), &Silent).unwrap_err().fault(),
+            Anonymizer::new(job(dir.path(), "", &rest)).run().unwrap_err().fault(),
             Fault::Unsatisfiable
         );
         let rest = "[[models]]\nname = 'k-map'\nk = 90\n[algorithm]\nname = 'full-domain'\n";
-        let error = anonymize(&job(dir.path(), "", rest), &Silent).unwrap_err();
+        let error = Anonymizer::new(job(dir.path(), "", rest)).run().unwrap_err();
         assert!(error.to_string().contains("does not add up weights"), "{error}");
         // δ-presence needs a population table.
         let rest = "[[models]]\nname = 'delta-presence'\ndelta_min = 0.0\ndelta_max = 0.9\n";
         assert!(
-            anonymize(&job(dir.path(), "", rest), &Silent)
+            Anonymizer::new(job(dir.path(), "", rest))
+                .run()
                 .unwrap_err()
                 .to_string()
                 .contains("population table")
@@ -134,17 +136,17 @@ fn the_release_itself_does_not_show_the_estimate() {
     let dir = tempfile::tempdir().unwrap();
     sample(dir.path(), 7, 120);
     let rest = "[[models]]\nname = 'k-map'\nk = 90\n[algorithm]\nname = 'mondrian'\n";
-    let report = anonymize(&job(dir.path(), "", rest), &Silent).unwrap();
+    let report = Anonymizer::new(job(dir.path(), "", rest)).run().unwrap();
     let text = std::fs::read_to_string(&report.manifest_path).unwrap();
     assert!(text.contains("estimated by weights") && !text.contains("\"pw\""), "{text}");
-    let checked = verify(&Judging::new(dir.path().join("out.csv")), &Silent).unwrap();
+    let checked = Judging::new(dir.path().join("out.csv")).verify().unwrap();
     assert!(checked.verification.judgements[0].unknown);
     assert_eq!(checked.decision(), Decision::Undecided);
     // A changed original is detected.
     let changed =
         std::fs::read_to_string(dir.path().join("out.csv")).unwrap().replacen("golf", "chess", 1);
     std::fs::write(dir.path().join("out.csv"), changed).unwrap();
-    let checked = verify(&Judging::new(dir.path().join("out.csv")), &Silent).unwrap();
+    let checked = Judging::new(dir.path().join("out.csv")).verify().unwrap();
     assert_eq!(checked.decision(), Decision::Fails);
 }
 
@@ -158,7 +160,7 @@ fn published_means_are_the_means_of_the_groups() {
                 "{ID}[[models]]\nname = 'k-anonymity'\nk = 4\n[algorithm]\nname = '{algorithm}'\n"
             );
             let asked = job(dir.path(), "publish_weight = 'group-mean'\norder = 'sorted'", &rest);
-            let report = anonymize(&asked, &Silent).unwrap();
+            let report = Anonymizer::new(&asked).run().unwrap();
             let release = table(&dir.path().join("out.csv"));
             let found = groups(&release, &weights(dir.path()));
             for (records, people, reported) in &found {
@@ -179,16 +181,15 @@ fn published_means_are_the_means_of_the_groups() {
                     .iter()
                     .any(|own| own.columns == ["pw"] && own.unique == 0)
             );
-            assert!(verify(&Judging::new(dir.path().join("out.csv")), &Silent).unwrap().holds());
-            anonymize_in_memory(&asked, &Silent).unwrap();
+            assert!(Judging::new(dir.path().join("out.csv")).verify().unwrap().holds());
+            Anonymizer::new(&asked).run_in_memory().unwrap();
             let mut typed = asked.clone();
             typed.output.as_mut().unwrap().path = dir.path().join("typed.parquet").into();
-            anonymize(&typed, &Silent).unwrap();
+            Anonymizer::new(&typed).run().unwrap();
             // Every reader can estimate with published means.
             let request =
                 AttackRequest { only: vec!["population-risk".into()], ..AttackRequest::default() };
-            let attacked =
-                attack(&Judging::new(dir.path().join("out.csv")), &request, &Silent).unwrap();
+            let attacked = Judging::new(dir.path().join("out.csv")).attack(&request).unwrap();
             assert!(attacked.attacked.iter().all(|a| !a.finding.owner_only));
             risks_are_those_of(&attacked, &found, 1e-5);
         }
@@ -231,10 +232,10 @@ fn the_owner_attacks_with_the_weights_of_the_original() {
     let rest =
         format!("{ID}[[models]]\nname = 'k-anonymity'\nk = 4\n[algorithm]\nname = 'mondrian'\n");
     let asked = job(dir.path(), "", &rest);
-    anonymize(&asked, &Silent).unwrap();
+    Anonymizer::new(&asked).run().unwrap();
     let request =
         AttackRequest { only: vec!["population-risk".into()], ..AttackRequest::default() };
-    let attacked = attack(&Judging::of(&asked), &request, &Silent).unwrap();
+    let attacked = Judging::of(&asked).attack(&request).unwrap();
     // Strict cuts leave no record between the cells of others, so the cells of a group cover
     // exactly the group.
     risks_are_those_of(
@@ -246,12 +247,7 @@ fn the_owner_attacks_with_the_weights_of_the_original() {
         attacked.attacked.iter().all(|a| a.finding.owner_only),
         "the weights are not published"
     );
-    assert!(
-        attack(&Judging::new(dir.path().join("out.csv")), &request, &Silent)
-            .unwrap()
-            .attacked
-            .is_empty()
-    );
+    assert!(Judging::new(dir.path().join("out.csv")).attack(&request).unwrap().attacked.is_empty());
 }
 
 #[test]
@@ -263,11 +259,8 @@ fn means_and_shares_are_measured_with_weights() {
             "{ID}[[models]]\nname = 'k-anonymity'\nk = 4\n[algorithm]\nname = 'mondrian'\n"
         );
         let asked = job(dir.path(), output, &rest);
-        anonymize(&asked, &Silent).unwrap();
-        let found = measure(&Judging::of(&asked), Some(&Ask::default()), &Silent)
-            .unwrap()
-            .weighted
-            .unwrap();
+        Anonymizer::new(&asked).run().unwrap();
+        let found = Judging::of(&asked).measure(Some(&Ask::default())).unwrap().weighted.unwrap();
         let (original, release) =
             (table(&dir.path().join("sample.csv")), table(&dir.path().join("out.csv")));
         let weight =
@@ -311,7 +304,7 @@ fn a_profile_reports_the_risk_by_weights() {
         quasi: vec!["age".into(), "sex".into()],
         ..ProfileOptions::default()
     };
-    let found = profile(&asked, &Silent).unwrap();
+    let found = asked.run().unwrap();
     let risk = found.weighted.clone().unwrap();
     let all = groups(&table(&dir.path().join("sample.csv")), &weights(dir.path()));
     let plain: f64 = all.iter().map(|(f, people, _)| *f as f64 / people).sum();
@@ -334,7 +327,7 @@ fn invalid_weights_and_jobs_are_refused_and_name_the_record() {
              33,M,4,golf,2\n"
         );
         std::fs::write(dir.path().join("sample.csv"), text).unwrap();
-        let error = anonymize(&job(dir.path(), "", k), &Silent).unwrap_err();
+        let error = Anonymizer::new(job(dir.path(), "", k)).run().unwrap_err();
         assert_eq!(error.fault(), Fault::Input, "{bad}: {error}");
         assert!(
             error.to_string().contains("record 3") && error.to_string().contains("`pw`"),
@@ -347,7 +340,7 @@ fn invalid_weights_and_jobs_are_refused_and_name_the_record() {
     }
     sample(dir.path(), 3, 40);
     let refused = |output: &str, rest: &str, says: &str| {
-        let error = anonymize(&job(dir.path(), output, rest), &Silent).unwrap_err();
+        let error = Anonymizer::new(job(dir.path(), output, rest)).run().unwrap_err();
         assert!(error.to_string().contains(says) && error.fault() == Fault::Job, "{error}");
     };
     for role in ["quasi", "passthrough", "sensitive"] {
@@ -361,16 +354,19 @@ fn invalid_weights_and_jobs_are_refused_and_name_the_record() {
     let mut by_person = job(dir.path(), "", k);
     by_person.input.person = Some("id".into());
     assert!(
-        anonymize(&by_person, &Silent)
+        Anonymizer::new(&by_person)
+            .run()
             .unwrap_err()
             .to_string()
             .contains("weights cannot be used with")
     );
     let mut without = job(dir.path(), "publish_weight = 'group-mean'", k);
     without.input.weight = None;
-    assert!(anonymize(&without, &Silent).unwrap_err().to_string().contains("no weight to publish"));
+    assert!(
+        Anonymizer::new(&without).run().unwrap_err().to_string().contains("no weight to publish")
+    );
     without.input.weight = Some("pww".into());
-    let error = anonymize(&without, &Silent).unwrap_err();
+    let error = Anonymizer::new(&without).run().unwrap_err();
     assert!(
         error.to_string().contains("no column `pww`") && error.advice().unwrap().contains("pw")
     );
@@ -382,7 +378,7 @@ fn people_are_counted_once(asked: &Job, release: &Path, sum: f64) {
         AttackRequest { only: vec!["population-risk".into()], ..AttackRequest::default() };
     for judging in [Judging::of(asked), Judging::new(release)] {
         let owner = judging.original.is_some();
-        let attacked = attack(&judging, &request, &Silent).unwrap().attacked;
+        let attacked = judging.attack(&request).unwrap().attacked;
         assert_eq!(attacked.len(), 2, "by the weights and by the model of Benedetti and Franconi");
         for reported in attacked {
             let people = reported.finding.fact("people").unwrap();
@@ -406,7 +402,7 @@ fn people_in_the_cells_of_several_groups_are_counted_once() {
                 "{ID}[[models]]\nname = 'k-anonymity'\nk = 4\n[algorithm]\nname = '{algorithm}'\n"
             );
             let asked = job(dir.path(), "publish_weight = 'group-mean'", &rest);
-            anonymize(&asked, &Silent).unwrap();
+            Anonymizer::new(&asked).run().unwrap();
             people_are_counted_once(&asked, &dir.path().join("out.csv"), sum);
         }
     }
@@ -424,11 +420,11 @@ fn people_of_a_real_survey_are_counted_once() {
          k = 20\n[algorithm]\nname = 'mondrian'\ncut = 'relaxed'\n"
     );
     let asked = parse("job.toml", &text, dir.path()).unwrap_or_else(|e| panic!("{e}")).job;
-    anonymize(&asked, &Silent).unwrap();
-    let counts = incrowd::column_counts(&asked.input, "PWGTP", &Silent).unwrap();
+    Anonymizer::new(&asked).run().unwrap();
+    let counts = asked.input.column_counts("PWGTP").unwrap();
     let sum = counts.iter().map(|(weight, n)| weight.parse::<f64>().unwrap() * *n as f64).sum();
     people_are_counted_once(&asked, &dir.path().join("out.csv"), sum);
-    let measured = measure(&Judging::of(&asked), None, &Silent).unwrap().weighted.unwrap();
+    let measured = Judging::of(&asked).measure(None).unwrap().weighted.unwrap();
     assert!(
         (measured.people.0 - sum).abs() < 1e-3 && (measured.people.1 - sum).abs() < 0.02,
         "{measured:?}"

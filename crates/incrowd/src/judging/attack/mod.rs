@@ -28,6 +28,31 @@ pub use private::Exposed;
 pub use report::{AttackReport, Attacked, LimitJudged};
 
 /// Background knowledge of the adversary, and limits on the success of attacks.
+///
+/// ```
+/// # fn main() -> Result<(), incrowd::Error> {
+/// use incrowd::job::RoleName;
+/// use incrowd::{AttackRequest, Judging, Limit};
+///
+/// # let dir = std::env::temp_dir().join(format!("incrowd-attack-{}", std::process::id()));
+/// # std::fs::create_dir_all(&dir).unwrap();
+/// # let release = dir.join("patients.release.csv");
+/// let table = "age,disease\n30-39,flu\n30-39,cold\n30-39,flu\n50-69,flu\n50-69,none\n\
+///              50-69,none\n50-69,cold\n";
+/// std::fs::write(&release, table).unwrap();
+/// let judging = Judging::new(&release).with_role(["age"], RoleName::Quasi);
+/// let request = AttackRequest {
+///     only: vec!["prosecutor".to_owned()],
+///     limits: vec![Limit { attack: "prosecutor".to_owned(), quantity: None, most: 0.2 }],
+///     ..AttackRequest::default()
+/// };
+/// let report = judging.attack(&request)?;
+/// // The smallest group has three people, so that one of them is found with probability 1/3.
+/// assert!(!report.holds());
+/// # std::fs::remove_dir_all(&dir).unwrap();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct AttackRequest {
     /// A table of people with names or other details.
@@ -68,7 +93,7 @@ pub struct Limit {
 
 /// Runs the attacks that apply to the release. The judging contains the population and the
 /// original, the request contains further background knowledge.
-pub fn attack(
+pub(crate) fn attack(
     judging: &Judging,
     request: &AttackRequest,
     progress: &dyn Progress,

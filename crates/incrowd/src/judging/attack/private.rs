@@ -8,6 +8,7 @@ use incrowd_core::Folded;
 
 /// A group of the release that is exposed to an attack.
 #[derive(Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Exposed<'a> {
     /// Its quasi-identifiers with their published cells.
     pub cells: Vec<(&'a str, &'a str)>,

@@ -12,6 +12,7 @@ const EXPOSED: usize = 5;
 
 /// A limit and the measured value.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct LimitJudged {
     /// The limited quantity.
     pub quantity: Quantity,
@@ -25,6 +26,7 @@ pub struct LimitJudged {
 
 /// A finding and its limits.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Attacked {
     /// The finding.
     pub finding: Finding,
@@ -34,6 +36,7 @@ pub struct Attacked {
 
 /// The results of the attacks on a release.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct AttackReport {
     /// The findings, in the order of the list of attacks.
     pub attacked: Vec<Attacked>,

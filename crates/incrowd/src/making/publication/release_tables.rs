@@ -132,7 +132,7 @@ pub(crate) struct PublishedTables<'a> {
 
 impl PublishedTables<'_> {
     fn entry(&self, content: TableContent) -> Option<&FileEntry> {
-        self.manifest?.file(content.as_str())
+        self.manifest?.file(content)
     }
 
     /// Returns the content of the first table. The paths of the others are relative to it.

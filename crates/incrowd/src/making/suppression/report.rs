@@ -12,6 +12,7 @@ use crate::manifest::{SuppressionEntry, parameters};
 
 /// The report of a suppression step, for the data owner only.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct SuppressionReport {
     /// The method of the job.
     pub name: &'static str,
@@ -51,6 +52,7 @@ incrowd_core::opaque_debug!(Counts { values: |counts| counts.0.len() });
 
 /// The success of an adversary who guesses the dominant value.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Guess {
     /// The name of the adversary's prior.
     pub prior: &'static str,

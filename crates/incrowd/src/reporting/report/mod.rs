@@ -1,8 +1,7 @@
 //! The report pages of a release: verification, attacks and information loss.
 //!
-//! This module does not judge or measure anything itself; [`verify`](crate::verify()),
-//! [`attack`](crate::attack()) and [`measure`](crate::measure()) do. It decides which of their
-//! results are on which page. The public page contains results derived from the release itself, the
+//! This module does not judge or measure anything itself; the functions for
+//! [`Judging`] do. It decides which of their results are on which page. The public page contains results derived from the release itself, the
 //! content of its manifest, and measures over the whole table. All other results about the original
 //! are on the data owner's page. If the number of suppressed records is secret, every measure
 //! against the original would reveal it, so all of these are there too.
@@ -29,11 +28,12 @@ use crate::judging::measure::{Kept, Measurement, measured};
 use crate::judging::request::Judging;
 use crate::judging::utility_report::Ask;
 use crate::judging::verify::{Checked, verify};
+use crate::making::replacing::write_file;
 use crate::manifest::Manifest;
-use crate::write_file;
 
 /// The pages of a release.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Pages {
     /// The page that may be published.
     pub public: String,
@@ -78,7 +78,7 @@ impl Findings {
 
 /// Verifies, attacks and measures a release, and renders the results. Without the original there is
 /// no page for the data owner.
-pub fn report(judging: &Judging, ask: &Ask, progress: &dyn Progress) -> Result<Pages> {
+pub(crate) fn report(judging: &Judging, ask: &Ask, progress: &dyn Progress) -> Result<Pages> {
     ask.check()?;
     let checked = verify(judging, progress)?;
     let case = Case::open(judging)?;

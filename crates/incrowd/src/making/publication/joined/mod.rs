@@ -20,7 +20,6 @@ use incrowd_engine::{Engine, ExaminedColumns, Format, Location, RecordValues};
 use super::{
     Asked, Judged, Publication, ReadFile, ReleaseTables, TableContent, TablePlace, Tables, Views,
 };
-use crate::directory_of;
 use crate::job::reading::{Reading, open_input, published_of};
 use crate::job::{DefaultRole, ExternalJob, Job, JoinMethod, RoleName, Trim, word};
 use crate::judging::case::Case;
@@ -31,6 +30,7 @@ use crate::making::checked::CheckedJob;
 use crate::making::make::{Made, Material};
 use crate::making::pipeline::Report;
 use crate::making::release::Verified;
+use crate::making::replacing::directory_of;
 use crate::making::suppression::Keys;
 use crate::manifest::{ExternalEntry, Manifest, ModelEntry, RecordsEntry, SensitiveGroups};
 

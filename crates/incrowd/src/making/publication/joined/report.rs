@@ -7,6 +7,7 @@ use crate::making::pipeline::Report;
 
 /// Private data about a k-join-anonymous release.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct JoinReport {
     /// Warnings about records that do not match.
     pub warnings: Vec<String>,
