@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
 use failure::Failure;
@@ -56,7 +56,9 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // reported. Without it the signal would end the process.
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default()).ok();
-    let cli = match streams::use_outputs().and_then(|()| streams::arguments(arguments)) {
+    let cli = match streams::use_outputs()
+        .and_then(|()| streams::arguments(&Cli::command(), arguments))
+    {
         Ok(arguments) => Cli::parse_from(arguments),
         Err(error) => return Failure::from(error).report(),
     };

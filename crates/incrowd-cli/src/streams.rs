@@ -3,12 +3,13 @@
 //! hierarchies of columns, messages about single values and `report` need further readings. A
 //! release is written to standard output only after it was verified.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use clap::ValueHint;
 use incrowd::Error;
 use incrowd::front_end::StandardStream;
 use incrowd::job::{Job, Location, Output};
@@ -27,18 +28,38 @@ struct Spool {
 
 static SPOOL: OnceLock<Spool> = OnceLock::new();
 
-/// Replaces `-` by the path of the copy of standard input, except after `-o` and `--output`.
-pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Error> {
+/// Replaces `-` by the path of the copy of standard input, where it is the path of a file that is
+/// read. After `--missing` it is the text of a missing value.
+pub(crate) fn arguments(
+    command: &clap::Command,
+    given: impl IntoIterator<Item = OsString>,
+) -> Result<Vec<OsString>, Error> {
     let mut arguments: Vec<OsString> = Vec::new();
     for argument in given {
-        let output = arguments.last().is_some_and(|last| last == "-o" || last == "--output");
-        arguments.push(if argument == STREAM && !output {
-            spooled()?.into_os_string()
-        } else {
-            argument
+        let is_path = arguments.last().is_none_or(|last| may_precede_path(command, last));
+        arguments.push(match argument == STREAM && is_path {
+            true => spooled()?.into_os_string(),
+            false => argument,
         });
     }
     Ok(arguments)
+}
+
+/// Whether the path of an input can follow an argument: it is no flag, a flag without a value, or
+/// the flag of an input file.
+fn may_precede_path(command: &clap::Command, argument: &OsStr) -> bool {
+    let name = argument.to_str().unwrap_or_default();
+    if ["-o", "--output"].contains(&name) {
+        return false;
+    }
+    let Some(long) = name.strip_prefix("--") else { return true };
+    let all = command.get_subcommands().chain([command]).flat_map(clap::Command::get_arguments);
+    let mut named = all.filter(|own| own.get_long() == Some(long));
+    named.all(|own| {
+        let hint = own.get_value_hint();
+        !own.get_action().takes_values()
+            || [ValueHint::FilePath, ValueHint::AnyPath].contains(&hint)
+    })
 }
 
 /// Replaces `-` among the input tables of a job file.

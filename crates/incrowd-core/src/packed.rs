@@ -92,7 +92,7 @@ pub struct PackedRows {
 
 crate::opaque_debug!(PackedRows { rows: |rows| rows.rows() });
 
-/// CountedKey of rows per parallel task.
+/// Number of rows per parallel task.
 const BLOCK: usize = 1 << 16;
 
 impl PackedRows {

@@ -245,3 +245,21 @@ mod redirected {
         test.refuses("profile people.csv linked.csv").exits(2).reports(&["is named twice"]);
     }
 }
+
+/// `-` is standard input only where a file is read.
+#[test]
+fn a_dash_after_a_flag_without_a_path_is_text() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |args: &str, input: &str| {
+        let args = args.split(' ');
+        incrowd().current_dir(&dir).args(args).write_stdin(input).assert().success();
+    };
+    let table = "zip,d\nA,flu\nA,-\nA,flu\nA,-\n";
+    let asked = "--quasi zip --sensitive d -k 2 --on-missing keep --missing -";
+    // `--replace` has no value, so the path of the table can follow.
+    run(&format!("anonymize --replace - {asked} -o out.csv"), table);
+    let manifest = std::fs::read(dir.path().join("out.release.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    assert_eq!(manifest["job"]["missing"], serde_json::json!(["-"]));
+    run("attack out.csv --population - --only journalist", "zip\nA\nA\nA\nA\n");
+}

@@ -141,9 +141,10 @@ struct Slots {
     weight: Option<usize>,
     /// The slots of the columns that identify people.
     people: Vec<usize>,
-    /// Columns to check for repeated values. They have the last slots of `wanted`.
+    /// The number of slots before those that only the check for repeated values needs.
     first_repeating: usize,
-    repeating: usize,
+    /// The slots of the columns to check for repeated values.
+    repeating: Vec<usize>,
     /// Whether each record is a distinct row with a count, in the slot after `wanted`.
     grouped: bool,
 }
@@ -161,17 +162,11 @@ impl Slots {
             weight: None,
             people: Vec::new(),
             first_repeating: 0,
-            repeating: 0,
+            repeating: Vec::new(),
             grouped: sending == Sending::Groups,
         };
         for name in slots.names.iter().chain(spec.people) {
-            let position = source.position(name)?;
-            // A column with several uses is read once.
-            let known = slots.wanted.iter().position(|own| *own == position);
-            slots.columns.push(known.unwrap_or(slots.wanted.len()));
-            if known.is_none() {
-                slots.wanted.push(position);
-            }
+            slots.columns.push(slot_of(source.position(name)?, &mut slots.wanted));
         }
         slots.people = slots.columns.split_off(slots.names.len());
         let mut next = slots.kept + slots.folded;
@@ -185,9 +180,8 @@ impl Slots {
         // A database computes which columns repeat without sending them.
         if source.relation().is_none() {
             for name in spec.repeating {
-                slots.wanted.push(source.position(name)?);
+                slots.repeating.push(slot_of(source.position(name)?, &mut slots.wanted));
             }
-            slots.repeating = spec.repeating.len();
         }
         if slots.grouped {
             slots.columns.push(slots.wanted.len());
@@ -200,6 +194,15 @@ impl Slots {
     fn folded(&self) -> std::ops::Range<usize> {
         self.kept..self.kept + self.folded
     }
+}
+
+/// Returns the slot of a column. A column with several uses is read once, because a reader fills one
+/// slot per column.
+fn slot_of(position: usize, wanted: &mut Vec<usize>) -> usize {
+    wanted.iter().position(|own| *own == position).unwrap_or_else(|| {
+        wanted.push(position);
+        wanted.len() - 1
+    })
 }
 
 /// Cells of a column in the block that a thread fills.
@@ -257,7 +260,7 @@ impl<'a> TableReader<'a> {
             codes: vec![Vec::new(); columns],
             head: Head::default(),
             filling: (0..columns).map(|_| Filling::Codes(Vec::new())).collect(),
-            repeating: (0..slots.repeating).map(|_| RepeatCheck::default()).collect(),
+            repeating: slots.repeating.iter().map(|_| RepeatCheck::default()).collect(),
             people: Vec::new(),
             weights: HashSet::default(),
             read: 0,
@@ -477,8 +480,8 @@ impl Worker for TableReader<'_> {
 
     fn visit<R: Records>(&mut self, place: Place, records: &R) -> Result<(), Trouble> {
         self.code(records);
-        for (at, check) in self.repeating.iter_mut().enumerate() {
-            check.add(self.slots.first_repeating + at, records, self.shared.spec.missing);
+        for (check, &slot) in self.repeating.iter_mut().zip(&self.slots.repeating) {
+            check.add(slot, records, self.shared.spec.missing);
         }
         let counts = self.slots.grouped.then(|| self.counts(records)).transpose()?;
         self.read += counts.as_ref().map_or(records.len() as u64, |counts| counts.iter().sum());
@@ -547,7 +550,8 @@ impl CodedTable {
             repeated: 0,
             memory: sum(|worker| worker.memory()),
         };
-        let mut checks: Vec<Vec<RepeatCheck>> = (0..slots.repeating).map(|_| Vec::new()).collect();
+        let mut checks: Vec<Vec<RepeatCheck>> =
+            slots.repeating.iter().map(|_| Vec::new()).collect();
         let mut people = Vec::new();
         for worker in workers {
             people.extend(worker.people);

@@ -59,6 +59,8 @@ fn people_with_several_records_are_counted() {
             missing: vec![String::new(), "?".to_owned()],
             drop_missing,
             people: names.to_vec(),
+            // The same columns have a second use.
+            repeating: names.to_vec(),
             ..FoldSpec::default()
         };
         let want: u64 = people.values().map(|own| own[which].saturating_sub(1)).sum();

@@ -47,7 +47,7 @@ pub const FORMAT: u32 = 2;
 /// std::fs::write(&people, "age,zip\n34,02139\n36,02139\n51,02140\n58,02141\n")?;
 /// Anonymizer::new(Job::of_file(&people).quasi(["age", "zip"]).k(2).output(&release)).run()?;
 ///
-/// let manifest = Manifest::parse(&std::fs::read(manifest_path(&release))?)?;
+/// let manifest = Manifest::parse(&std::fs::read(manifest_path(&release.into()))?)?;
 /// assert_eq!((manifest.models[0].name.as_str(), manifest.records.published), ("k-anonymity", 4));
 /// # std::fs::remove_dir_all(&dir)?;
 /// # Ok(())

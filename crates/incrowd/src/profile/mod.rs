@@ -46,7 +46,7 @@ use column_facts::ColumnFacts;
 /// let table = "age,zip,disease\n34,02139,flu\n36,02139,cold\n38,02141,flu\n51,02140,flu\n\
 ///              55,02141,none\n58,02141,none\n61,02142,cold\n";
 /// std::fs::write(&people, table).unwrap();
-/// let input = Input { paths: vec![people], ..Input::default() };
+/// let input = Input { paths: vec![people.into()], ..Input::default() };
 /// let profile = ProfileOptions::new(input).run()?;
 /// assert_eq!((profile.records, profile.columns.len()), (7, 3));
 /// # std::fs::remove_dir_all(&dir).unwrap();

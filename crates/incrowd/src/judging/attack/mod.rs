@@ -166,7 +166,7 @@ pub(crate) fn attack_case(
         external.as_ref().map(|other| External { table: &other.table, further: other.further });
     on_people.second = second.as_ref().map(|second| {
         let published = Published::new(&second.table, &second.specs);
-        published.with_specs(&second.sensitive, second.missing.as_ref().unwrap_or(missing))
+        published.with_specs(&second.sensitive, &second.missing)
     });
     on_people.original = original.as_ref().map(|data| (data, settings.as_slice()));
     // A person's records differ in passthrough columns, and their assignment to records is unknown.

@@ -28,8 +28,8 @@ pub(super) struct Second {
     pub(super) specs: Vec<ColumnSpec>,
     /// The specifications of its sensitive columns.
     pub(super) sensitive: Vec<(String, SensitiveSpec)>,
-    /// The texts that mean a missing value, if its manifest or the request states them.
-    pub(super) missing: Option<Vec<String>>,
+    /// The texts that mean a missing value.
+    pub(super) missing: Vec<String>,
 }
 
 impl Second {
@@ -119,7 +119,7 @@ impl TableReader<'_> {
                 ));
             }
         }
-        let sensitive = reading.sensitive.clone();
-        Ok(Second { specs, table, sensitive, missing: theirs.judging.missing.clone() })
+        let (sensitive, missing) = (reading.sensitive.clone(), reading.missing.clone());
+        Ok(Second { specs, table, sensitive, missing })
     }
 }
