@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::RwLock;
 
 use arrow_array::{Array, StringViewArray};
 use incrowd_core::{MISSING, means_missing};
@@ -53,7 +53,7 @@ pub(crate) struct Coding<'a> {
 
 /// One thread's access to the dictionary of a column.
 pub(crate) struct ColumnCoder<'a> {
-    dictionary: &'a Mutex<Interner>,
+    dictionary: &'a RwLock<Interner>,
     coding: Coding<'a>,
     cache: Cache,
     /// The number of texts that the cache may still add.
@@ -76,7 +76,7 @@ pub(crate) struct ColumnCoder<'a> {
 impl<'a> ColumnCoder<'a> {
     /// Makes a coder. Its cache has at most `cached` texts.
     pub(crate) fn new(
-        dictionary: &'a Mutex<Interner>,
+        dictionary: &'a RwLock<Interner>,
         coding: Coding<'a>,
         cached: usize,
     ) -> ColumnCoder<'a> {
@@ -249,19 +249,24 @@ impl<'a> ColumnCoder<'a> {
             self.remember(text, MISSING, is_cached);
             return MISSING;
         }
-        let shared = self.dictionary.lock();
-        let mut shared = shared.expect("no thread panics while it holds a dictionary");
-        let before = (shared.memory(), shared.len());
-        let code = shared.intern(text);
-        if shared.len() > before.1 {
-            self.new += 1;
-            self.is_large = !shared.is_small();
-            self.added += match self.coding.is_folded {
-                true => (PER_FOLDED_TEXT + COPIES * text.len()) as u64,
-                false => shared.memory() - before.0,
-            };
-        }
-        drop(shared);
+        // Threads that look up known texts do not wait for each other.
+        let no_panic = "no thread panics while it holds a dictionary";
+        let known = self.dictionary.read().expect(no_panic).get(text);
+        let code = known.unwrap_or_else(|| {
+            let mut shared = self.dictionary.write().expect(no_panic);
+            let before = (shared.memory(), shared.len());
+            let code = shared.intern(text);
+            // Another thread may have added the text in between.
+            if shared.len() > before.1 {
+                self.new += 1;
+                self.is_large = !shared.is_small();
+                self.added += match self.coding.is_folded {
+                    true => (PER_FOLDED_TEXT + COPIES * text.len()) as u64,
+                    false => shared.memory() - before.0,
+                };
+            }
+            code
+        });
         self.remember(text, code, is_cached);
         code
     }

@@ -2,8 +2,8 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, RwLock};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashSet;
@@ -111,7 +111,7 @@ pub(crate) struct Reading {
 /// The data that all threads share.
 struct Shared<'a> {
     spec: &'a TableSpec<'a>,
-    dictionaries: Vec<Mutex<Interner>>,
+    dictionaries: Vec<RwLock<Interner>>,
     /// Kept columns with many distinct values. Their further blocks have texts in place of codes.
     is_text: Vec<AtomicBool>,
     blocks: Mutex<Blocks>,
@@ -239,7 +239,7 @@ impl<'a> TableReader<'a> {
     fn new(source: &Source, shared: &'a Shared<'a>, slots: &'a Slots) -> TableReader<'a> {
         let columns = slots.columns.len();
         let cached = source.remembered() / columns.max(1);
-        let coder = |(column, dictionary): (usize, &'a Mutex<Interner>)| {
+        let coder = |(column, dictionary): (usize, &'a RwLock<Interner>)| {
             let is_kept = column < slots.kept;
             let is_count = slots.grouped && column + 1 == columns;
             let missing = match is_kept {
@@ -517,7 +517,7 @@ impl CodedTable {
         let columns = slots.columns.len();
         let shared = Shared {
             spec,
-            dictionaries: (0..columns).map(|_| Mutex::new(Interner::new())).collect(),
+            dictionaries: (0..columns).map(|_| RwLock::new(Interner::new())).collect(),
             is_text: (0..columns).map(|_| AtomicBool::new(false)).collect(),
             blocks: Mutex::default(),
             key: Key::new(),
@@ -571,7 +571,7 @@ impl CodedTable {
                 }
             }
         }
-        let unlocked = |own: Mutex<Interner>| own.into_inner().expect("no thread is left");
+        let unlocked = |own: RwLock<Interner>| own.into_inner().expect("no thread is left");
         let own = slots.names.into_iter().zip(shared.dictionaries).zip(shared.is_text);
         let own = own.map(|((name, dictionary), is_text)| TableColumn {
             name,
