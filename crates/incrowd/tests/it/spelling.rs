@@ -118,9 +118,16 @@ proptest! {
             prop_assert_eq!(fault, Some(Fault::Unsatisfiable), "{}", why);
             return Ok(());
         }
-        // One group of all records satisfies the models.
-        prop_assert!(made.is_ok(), "{}", made.unwrap_err());
-        let report = made.unwrap();
+        let report = match made {
+            Ok(report) => report,
+            // One group of all records satisfies the models, unless the values of a person with
+            // several records count once.
+            Err(e) => {
+                let may_fail = persons && l > 1 && e.fault() == Fault::Unsatisfiable;
+                prop_assert!(may_fail, "{}", e);
+                return Ok(());
+            }
+        };
         let out = dir.path().join("out.csv");
         let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for cell in cells(&out) {
