@@ -150,12 +150,7 @@ fn arg(key: &Key, flag: &'static Flag) -> Arg {
         }
         _ => ArgAction::Append,
     };
-    let hint = match key.kind {
-        _ if flag.form != Form::Value => ValueHint::Unknown,
-        Kind::File | Kind::Files => ValueHint::FilePath,
-        Kind::Directory => ValueHint::DirPath,
-        _ => ValueHint::Unknown,
-    };
+    let hint = hint(key, flag);
     let arg =
         Arg::new(flag.long).long(flag.long).action(action).help_heading(key.section.heading());
     let arg = match flag.form {
@@ -170,6 +165,15 @@ fn arg(key: &Key, flag: &'static Flag) -> Arg {
     arg.help(help).aliases(flag.alias.iter().copied())
 }
 
+fn hint(key: &Key, flag: &Flag) -> ValueHint {
+    match key.kind {
+        _ if flag.form != Form::Value => ValueHint::Unknown,
+        Kind::File | Kind::Files => ValueHint::FilePath,
+        Kind::Directory => ValueHint::DirPath,
+        _ => ValueHint::Unknown,
+    }
+}
+
 impl<const COMMAND: usize> clap::Args for Keys<COMMAND> {
     fn augment_args(command: clap::Command) -> clap::Command {
         let job = Arg::new("job").long("job").short('j').value_name("FILE").help("The job file");
@@ -181,7 +185,7 @@ impl<const COMMAND: usize> clap::Args for Keys<COMMAND> {
         Self::flags().fold(command, |command, (key, flag)| {
             let old = |old: &&'static str| {
                 let hidden = Arg::new(*old).long(*old).hide(true).action(ArgAction::Append);
-                hidden.value_parser(ValueParser::os_string())
+                hidden.value_hint(hint(key, flag)).value_parser(ValueParser::os_string())
             };
             command.arg(arg(key, flag)).args(flag.old.iter().map(old))
         })

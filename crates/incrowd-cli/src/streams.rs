@@ -9,7 +9,7 @@ use std::io::{self, Seek};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use clap::ValueHint;
+use clap::{Arg, ValueHint};
 use incrowd::Error;
 use incrowd::front_end::StandardStream;
 use incrowd::job::{Job, Location, Output};
@@ -28,6 +28,10 @@ struct Spool {
 
 static SPOOL: OnceLock<Spool> = OnceLock::new();
 
+/// The flags of files that a command writes. `--output` is not among them: a release can be written
+/// to standard output.
+const WRITTEN: [&str; 5] = ["audit", "details", "owner", "owner-report", "report"];
+
 /// Replaces `-` by the path of the copy of standard input, where it is the path of a file that is
 /// read. After `--missing` it is the text of a missing value.
 pub(crate) fn arguments(
@@ -35,9 +39,21 @@ pub(crate) fn arguments(
     given: impl IntoIterator<Item = OsString>,
 ) -> Result<Vec<OsString>, Error> {
     let mut arguments: Vec<OsString> = Vec::new();
+    // The innermost subcommand so far.
+    let mut own = command;
     for argument in given {
-        let is_path = arguments.last().is_none_or(|last| may_precede_path(command, last));
-        arguments.push(match argument == STREAM && is_path {
+        let flag = arguments.last().and_then(|last| flag_with_value([own, command], last));
+        own = match flag {
+            None => own.find_subcommand(&argument).unwrap_or(own),
+            Some(_) => own,
+        };
+        let is_path = flag.is_none_or(|flag| flag.get_value_hint() == ValueHint::FilePath);
+        let name = flag.and_then(Arg::get_long).unwrap_or_default();
+        arguments.push(match argument == STREAM && is_path && name != "output" {
+            true if WRITTEN.contains(&name) => {
+                return Err(Error::job(format!("`--{name}` cannot be `-`"))
+                    .help("name a file; only a release is written to standard output"));
+            }
             true => spooled()?.into_os_string(),
             false => argument,
         });
@@ -45,21 +61,16 @@ pub(crate) fn arguments(
     Ok(arguments)
 }
 
-/// Whether the path of an input can follow an argument: it is no flag, a flag without a value, or
-/// the flag of an input file.
-fn may_precede_path(command: &clap::Command, argument: &OsStr) -> bool {
-    let name = argument.to_str().unwrap_or_default();
-    if ["-o", "--output"].contains(&name) {
-        return false;
-    }
-    let Some(long) = name.strip_prefix("--") else { return true };
-    let all = command.get_subcommands().chain([command]).flat_map(clap::Command::get_arguments);
-    let mut named = all.filter(|own| own.get_long() == Some(long));
-    named.all(|own| {
-        let hint = own.get_value_hint();
-        !own.get_action().takes_values()
-            || [ValueHint::FilePath, ValueHint::AnyPath].contains(&hint)
-    })
+/// Returns the flag that an argument names, if a value follows it.
+fn flag_with_value<'a>(commands: [&'a clap::Command; 2], argument: &OsStr) -> Option<&'a Arg> {
+    let argument = argument.to_str()?;
+    let is_named = |own: &&Arg| match (argument.strip_prefix("--"), argument.strip_prefix('-')) {
+        (Some(long), _) => own.get_long() == Some(long),
+        (None, Some(short)) => own.get_short().is_some_and(|own| short == own.to_string()),
+        (None, None) => false,
+    };
+    let mut all = commands.into_iter().flat_map(clap::Command::get_arguments);
+    all.find(is_named).filter(|own| own.get_action().takes_values())
 }
 
 /// Replaces `-` among the input tables of a job file.

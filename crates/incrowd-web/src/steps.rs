@@ -10,7 +10,7 @@ use incrowd::job::{CompareJob, Job};
 use incrowd::profile::Profile;
 use incrowd::work::{Failed, Watch, caught};
 use incrowd::{
-    Ask, AttackReport, AttackRequest, Audience, CompareRequest, Comparison, Error, Insight,
+    Ask, AttackReport, AttackRequest, Audience, CompareRequest, Comparison, Error, Fault, Insight,
     Judging, Location, Measurement, MemoryRelease, ProfileOptions, Progress, Report,
 };
 use toml::Value;
@@ -199,6 +199,7 @@ fn alternatives(table: &Opened, document: &Document, watch: &Watch) -> Result<An
                 let manifest = &released.report.manifest;
                 Ok((manifest.metrics.ncp(), manifest.groups))
             }
+            Err(error) if error.fault() == Fault::Stopped => return Err(Failed::Stopped),
             Err(error) => Err(error.to_string()),
         };
         tried.push(Alternative { k, outcome });
@@ -212,6 +213,7 @@ fn check(release: &Release, watch: &Watch) -> Result<Answer, Failed> {
     let attacks = judging.progress(watch).attack(&AttackRequest::default())?;
     let (measured, unmeasured) = match judging.progress(watch).measure(Some(&Ask::default())) {
         Ok(measured) => (Some(measured), None),
+        Err(error) if error.fault() == Fault::Stopped => return Err(Failed::Stopped),
         Err(error) => (None, Some(error.to_string())),
     };
     let persons = release.job.input.person.is_some();

@@ -108,6 +108,10 @@ fn a_missing_person_with_blanks_has_no_identifier() {
     done.reports(&["in column `id` 1 person is written in more than one way"]);
     let manifest = test.json("out.release.json");
     assert_eq!(manifest["persons"]["read"], 6, "{manifest}");
+    // Missing identifiers do not repeat.
+    test.write("a.csv", "id,zip,disease\n ?,A,flu\n ?,A,cold\n1,A,flu\n2,A,cold\n");
+    let anatomy = "--quasi zip --sensitive disease --algorithm anatomy --set l=2 -o a.out.csv";
+    test.succeeds(&format!("anonymize a.csv --identifier id {anatomy}"));
     // With another marker ` ?` is an identifier.
     test.refuses(&format!("{asked} -k 6 --missing NA"))
         .exits(1)

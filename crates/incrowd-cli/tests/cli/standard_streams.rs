@@ -262,4 +262,19 @@ fn a_dash_after_a_flag_without_a_path_is_text() {
     let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
     assert_eq!(manifest["job"]["missing"], serde_json::json!(["-"]));
     run("attack out.csv --population - --only journalist", "zip\nA\nA\nA\nA\n");
+    std::fs::write(dir.path().join("zip.csv"), "A;*\n").unwrap();
+    run("hierarchy lint zip.csv --table - --column zip", "zip\nA\nA\n");
+}
+
+#[test]
+fn only_a_release_is_written_to_standard_output() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("t.csv"), people()).unwrap();
+    for flag in ["--report", "--owner-report"] {
+        let args = ["anonymize", "t.csv", "--quasi", "age", "-k", "4", "-o", "out.csv", flag, "-"];
+        let run = incrowd().current_dir(&dir).args(args).write_stdin("").assert().code(2);
+        let said = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(said.contains(&format!("`{flag}` cannot be `-`")), "{said}");
+    }
+    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 1);
 }

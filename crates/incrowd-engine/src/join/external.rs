@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Code, Error, FoldedColumn, MISSING, Progress, Result};
 
-use super::identity::{Fingerprint, Key, PersonRows};
+use super::identity::{Fingerprint, Key, PersonRows, is_missing_identifier};
 use super::people::People;
 use crate::intern::{Cache, Interner};
 use crate::location::Location;
@@ -98,7 +98,8 @@ impl Worker for ExternalWorker<'_> {
         for record in 0..records.len() {
             self.read += 1;
             let is_missing = |text: &&[u8]| self.missing.iter().any(|m| m.as_bytes() == *text);
-            let Some(name) = records.get(record, 0).filter(|text| !is_missing(text)) else {
+            let name = records.get(record, 0);
+            let Some(name) = name.filter(|text| !is_missing_identifier(text, self.missing)) else {
                 self.nameless += 1;
                 continue;
             };
@@ -441,7 +442,8 @@ impl<T: Send> Worker for StrangerWorker<'_, T> {
         let is_missing = |text: &&[u8]| missing.iter().any(|m| m.as_bytes() == *text);
         let mut codes = Vec::with_capacity(width);
         for record in 0..records.len() {
-            let Some(name) = records.get(record, 0).filter(|text| !is_missing(text)) else {
+            let name = records.get(record, 0);
+            let Some(name) = name.filter(|text| !is_missing_identifier(text, missing)) else {
                 continue;
             };
             if (1..=width)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use incrowd_core::numerals::DecimalMark;
-use incrowd_core::{Error, Result, value_key_in};
+use incrowd_core::{Error, Result, means_missing, value_key_in};
 use rand::Rng;
 use rayon::prelude::*;
 
@@ -67,6 +67,11 @@ impl Key {
         half.copy_from_slice(&digest.as_bytes()[..16]);
         u128::from_le_bytes(half).max(1)
     }
+}
+
+/// Whether an identifier is missing: it is a [spelling](means_missing) of a missing value.
+pub(crate) fn is_missing_identifier(text: &[u8], missing: &[String]) -> bool {
+    std::str::from_utf8(text).is_ok_and(|text| means_missing(text, missing))
 }
 
 /// The number of people in a list, sorted for that, for each of whom another one was counted

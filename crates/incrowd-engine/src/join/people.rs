@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{Error, Folded, FoldedColumn, MISSING, Progress, Result};
 
-use super::identity::{Fingerprint, Key, repeated};
+use super::identity::{Fingerprint, Key, is_missing_identifier, repeated};
 use crate::intern::{Cache, Interner};
 use crate::source::{Place, Records, Source, Trouble, Worker};
 
@@ -77,7 +77,7 @@ impl Worker for PeopleWorker<'_> {
     fn visit<R: Records>(&mut self, at: Place, records: &R) -> Result<(), Trouble> {
         let identity = self.identity;
         let quasi = identity.quasi.len();
-        let is_missing = |text: &&[u8]| identity.missing.iter().any(|m| m.as_bytes() == *text);
+        let is_missing = |text: &&[u8]| is_missing_identifier(text, &identity.missing);
         for record in 0..records.len() {
             self.read += 1;
             let start = self.codes.len();

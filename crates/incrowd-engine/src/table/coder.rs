@@ -8,10 +8,11 @@ use std::ops::Range;
 use std::sync::RwLock;
 
 use arrow_array::{Array, StringViewArray};
-use incrowd_core::{MISSING, means_missing};
+use incrowd_core::MISSING;
 
 use super::codes::{NumberCodes, TextCodes, UNKNOWN};
 use crate::intern::{Cache, Interner, Short};
+use crate::join::identity::is_missing_identifier;
 use crate::source::{CodedCells, Records, WholeCells};
 
 /// Texts longer than this number of bytes may be shortened.
@@ -41,8 +42,8 @@ const COPIES: usize = 5;
 pub(crate) struct Coding<'a> {
     /// Texts that mean a missing value. A null always does.
     pub(crate) missing: &'a [String],
-    /// Whether every [spelling](means_missing) of such a text is missing. This is decided before a
-    /// text is added to the dictionary, not once per record.
+    /// Whether every [spelling](is_missing_identifier) of such a text is missing. This is decided
+    /// before a text is added to the dictionary, not once per record.
     pub(crate) is_person: bool,
     /// Whether texts longer than [`LONGEST`] are replaced by a prefix and a digest. Different texts
     /// stay different, and long texts do not fill the memory.
@@ -243,16 +244,14 @@ impl<'a> ColumnCoder<'a> {
             None => {}
         }
         let missing = self.coding.missing;
-        if self.coding.is_person
-            && std::str::from_utf8(text).is_ok_and(|text| means_missing(text, missing))
-        {
-            self.remember(text, MISSING, is_cached);
-            return MISSING;
-        }
         // Threads that look up known texts do not wait for each other.
         let no_panic = "no thread panics while it holds a dictionary";
         let known = self.dictionary.read().expect(no_panic).get(text);
         let code = known.unwrap_or_else(|| {
+            // A missing identifier is never added to the dictionary.
+            if self.coding.is_person && is_missing_identifier(text, missing) {
+                return MISSING;
+            }
             let mut shared = self.dictionary.write().expect(no_panic);
             let before = (shared.memory(), shared.len());
             let code = shared.intern(text);

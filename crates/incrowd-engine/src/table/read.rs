@@ -17,7 +17,7 @@ use super::repeating::RepeatCheck;
 use super::{BLOCK, BLOCK_TEXT, Blocks, CodedTable, Head, TableColumn};
 use crate::database::Sending;
 use crate::intern::Interner;
-use crate::join::identity::{Fingerprint, Key, repeated};
+use crate::join::identity::{Fingerprint, Key, is_missing_identifier, repeated};
 use crate::source::{Place, Records, Scan, Source, Trouble, Worker};
 
 /// Records after which the size of the block's texts is checked.
@@ -377,7 +377,7 @@ impl<'a> TableReader<'a> {
         if spec.people.is_empty() {
             return;
         }
-        let is_missing = |text: &[u8]| spec.missing.iter().any(|own| own.as_bytes() == text);
+        let is_missing = |text: &[u8]| is_missing_identifier(text, spec.missing);
         let person = |record: usize| {
             let names = slots.people.iter().map(|&slot| records.get(record, slot));
             key.fingerprint_of_all(names.map(|name| name.filter(|text| !is_missing(text))), *mark)

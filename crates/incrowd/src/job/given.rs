@@ -368,8 +368,9 @@ impl<'a> Entry<'a> {
 
     /// Reads the path of a file.
     pub(super) fn path(&self) -> Read<PathBuf> {
-        // Refuses a password.
-        self.address()?;
+        if let Some(address) = self.address()? {
+            return Err(self.cannot_be(&address.to_string(), "the path of a file"));
+        }
         match &self.node.given {
             Given::Word(word) if !word.is_empty() => Ok(self.base.join(word)),
             _ => match self.text()? {

@@ -35,10 +35,11 @@ pub use spelling::{toml_key, toml_string};
 
 use std::path::PathBuf;
 
+pub use incrowd_core::limits::Limits;
 use incrowd_core::model::{self, Stated};
 pub use incrowd_core::numerals::DecimalMark;
-pub use incrowd_core::{Categories, MissingCells, Publish};
-use incrowd_core::{ColumnSpec, HierarchySpec, Value};
+pub use incrowd_core::{Categories, ColumnSpec, DateFormat, Kind, Labels, MissingCells, Publish};
+use incrowd_core::{HierarchySpec, Value};
 pub use incrowd_engine::{Batches, Encoding, Location, Order};
 pub use incrowd_recode::ungrouped::Suppressed;
 

@@ -16,6 +16,8 @@ use arrow_schema::{Field, Schema};
 use incrowd_core::Fault;
 use parquet::basic::Compression;
 use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::super::{Options, open_file};
 use super::section;
@@ -176,4 +178,23 @@ fn a_damaged_parquet_file_is_one_error() {
             assert!(tried > 5_000 && unharmed < tried, "{tried} tried, {unharmed} unharmed");
         }
     });
+}
+
+/// Only a first page is measured as a dictionary.
+#[test]
+fn a_dictionary_after_a_page_of_values_is_damaged() {
+    let mut bytes = parquet(&["text"], Compression::UNCOMPRESSED, WriterVersion::PARQUET_1_0);
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes.clone())).unwrap();
+    let column = reader.metadata().row_group(0).column(0);
+    let start = column.dictionary_page_offset().unwrap() as usize;
+    let values = column.data_page_offset() as usize;
+    let end = start + column.compressed_size() as usize;
+    bytes[start..end].rotate_left(values - start);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t.parquet");
+    std::fs::write(&path, &bytes).unwrap();
+    let opened = open_file(&path, &Options::default()).unwrap().0;
+    let large = std::sync::Mutex::new(());
+    let error = section(&opened, 0, &[0], &large).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("not the first page"), "{error}");
 }

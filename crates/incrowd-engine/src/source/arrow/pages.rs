@@ -210,8 +210,13 @@ pub(super) fn check_pages(
     }
     let mut checked = Checked { unpacked: 0, room, long: false, delta: false, values: 0 };
     let (mut dictionary, mut data) = (0u64, 0);
+    let first = at;
     while at < end {
         let page = page_at(&mut from, at, end)?;
+        // The library takes a dictionary anywhere, but only a first page is measured by `longest`.
+        if page.kind == DICTIONARY_PAGE && at > first {
+            return Err(Damage::new("a dictionary is not the first page of its column"));
+        }
         let size = |stated: i32| u64::try_from(stated).map_err(|_| outside());
         let (packed, values) = (size(page.packed)?, size(page.values)?);
         let mut unpacked = size(page.unpacked)?;

@@ -1,10 +1,10 @@
 //! The report pages of a release: verification, attacks and information loss.
 //!
-//! This module does not judge or measure anything itself; the functions for
-//! [`Judging`] do. It decides which of their results are on which page. The public page contains results derived from the release itself, the
-//! content of its manifest, and measures over the whole table. All other results about the original
-//! are on the data owner's page. If the number of suppressed records is secret, every measure
-//! against the original would reveal it, so all of these are there too.
+//! This module does not judge or measure anything itself; the methods of [`Judging`] do. It decides
+//! which of their results are on which page. The public page contains results derived from the
+//! release itself, the content of its manifest, and measures over the whole table. All other results
+//! about the original are on the data owner's page. If the number of suppressed records is secret,
+//! every measure against the original would reveal it, so all of these are there too.
 
 mod before_after;
 mod owner;
