@@ -81,7 +81,7 @@ fn small(test: &TestDir, name: &str) {
 fn commands(table: &str, quasi: &str) -> Vec<String> {
     let all = vec![
         format!("profile {table}"),
-        format!("init {table} -o new.toml"),
+        format!("init {table} -o {table}.toml"),
         format!("anonymize {table} --quasi {quasi} -k 2 --algorithm mondrian -o out.csv"),
         format!("verify {table} --quasi {quasi} -k 2"),
         format!("attack {table} --quasi {quasi}"),
