@@ -200,7 +200,7 @@ def main() -> int:
         help="columns published as they are: of ward,score,clinic"
     )
     parser.add_argument(
-        "--model", nargs="+", default=["k-anonymity:k=10"], help="promises (default %(default)s)"
+        "--model", nargs="+", default=["k-anonymity:k=10"], help="models (default %(default)s)"
     )
     parser.add_argument(
         "--per-person", type=int, default=0,

@@ -8,7 +8,7 @@ use incrowd::front_end::recode::Method;
 use incrowd::front_end::recode::full_domain::SearchReport;
 use incrowd::hierarchy::mask;
 use incrowd::job::hierarchy_from_path;
-use incrowd::model::Promise;
+use incrowd::model::PrivacyModel;
 use incrowd::{Embedded, Engine, FoldSpec, Options, Silent, Value};
 
 use crate::speed::make;
@@ -106,9 +106,9 @@ fn measure(
     metric: &str,
     rounds: usize,
 ) -> Result<(), String> {
-    let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
+    let privacy_model = PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
         .map_err(|e| e.to_string())?;
-    let models = [promise.model.bind(table).map_err(|e| e.to_string())?];
+    let models = [privacy_model.model.bind(table).map_err(|e| e.to_string())?];
     let word = |name: &str, word: &str| (name.to_owned(), Value::Word(word.to_owned()));
     let method = Method::new("full-domain", [word("search", search), word("metric", metric)]);
     let method = method.map_err(|e| e.to_string())?;

@@ -11,7 +11,7 @@ use incrowd::front_end::recode::{Method, Recoding};
 use incrowd::hierarchy::mask;
 use incrowd::hierarchy::mdr::Mdr;
 use incrowd::job::hierarchy_from_path;
-use incrowd::model::Promise;
+use incrowd::model::PrivacyModel;
 use incrowd::{Embedded, Engine, FoldSpec, Options, Silent, Value};
 
 use crate::lattice::processor_seconds;
@@ -181,9 +181,9 @@ fn recode(
     name: &str,
     options: &[(&str, &str)],
 ) -> Result<Recoding, String> {
-    let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
+    let privacy_model = PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
         .map_err(|e| e.to_string())?;
-    let models = [promise.model.bind(table).map_err(|e| e.to_string())?];
+    let models = [privacy_model.model.bind(table).map_err(|e| e.to_string())?];
     let given = options.iter().map(|(option, word)| {
         let value = match *word {
             "true" | "false" => Value::Flag(*word == "true"),
@@ -225,9 +225,9 @@ fn penalty(table: &Dataset, partition: &Partition) -> f64 {
 }
 
 fn time(name: &str, table: &Dataset, k: i64, rounds: usize) -> Result<(), String> {
-    let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
+    let privacy_model = PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
         .map_err(|e| e.to_string())?;
-    let models = [promise.model.bind(table).map_err(|e| e.to_string())?];
+    let models = [privacy_model.model.bind(table).map_err(|e| e.to_string())?];
     // Elapsed and processor seconds of both algorithms; the smallest of all rounds each.
     let mut least = [[f64::INFINITY; 2]; 2];
     for _ in 0..rounds.max(1) {

@@ -9,7 +9,7 @@ use incrowd::front_end::recode::Method;
 use incrowd::front_end::recode::least::{Metric, least_loss};
 use incrowd::hierarchy::mask;
 use incrowd::job::{Job, RoleName, hierarchy_from_path};
-use incrowd::model::Promise;
+use incrowd::model::PrivacyModel;
 use incrowd::{Embedded, Engine, FoldSpec, Silent, Value};
 
 use crate::lattice::processor_seconds;
@@ -145,16 +145,19 @@ impl Task<'_> {
         table: &Dataset,
         k: i64,
     ) -> Result<Vec<Box<dyn incrowd::model::BoundModel>>, String> {
-        let mut promises = vec![Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])];
+        let mut privacy_models =
+            vec![PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])];
         if let Some((_, model, params)) = &self.sensitive {
-            promises.push(Promise::new(
+            privacy_models.push(PrivacyModel::new(
                 model,
                 params.iter().map(|(n, v)| ((*n).to_owned(), v.clone())),
             ));
         }
-        promises
+        privacy_models
             .into_iter()
-            .map(|promise| promise.and_then(|p| p.model.bind(table)).map_err(|e| e.to_string()))
+            .map(|privacy_model| {
+                privacy_model.and_then(|p| p.model.bind(table)).map_err(|e| e.to_string())
+            })
             .collect()
     }
 

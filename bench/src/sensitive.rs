@@ -10,7 +10,7 @@ use incrowd::front_end::core::{
 use incrowd::front_end::recode::Method;
 use incrowd::front_end::recode::full_domain::SearchReport;
 use incrowd::job::hierarchy_from_path;
-use incrowd::model::Promise;
+use incrowd::model::PrivacyModel;
 use incrowd::{Embedded, Engine, FoldSpec, Options, Silent, Value};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -148,9 +148,9 @@ fn search(table: &Dataset, model: &str) -> Result<[String; 2], String> {
     if MODELS.iter().any(|(name, _, weighted)| *name == model && *weighted) {
         params.push(("alpha", Value::Integer(2)));
     }
-    let promise =
-        Promise::new(model, params.into_iter().map(|(name, value)| (name.to_owned(), value)));
-    let models = [promise.and_then(|p| p.model.bind(table)).map_err(|e| e.to_string())?];
+    let privacy_model =
+        PrivacyModel::new(model, params.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    let models = [privacy_model.and_then(|p| p.model.bind(table)).map_err(|e| e.to_string())?];
     let full_domain = Method::new("full-domain", []).map_err(|e| e.to_string())?;
     let made = full_domain.algorithm.recode_and_report(table, &models, 0, &Silent);
     let made = made.map_err(|e| e.to_string())?;

@@ -181,7 +181,7 @@ impl Remote for SparkTable {
         call_rows(&self.object, "count", (columns,))
     }
 
-    fn alone(&self, sets: &[Vec<String>]) -> incrowd::Result<Vec<u64>> {
+    fn unique_records(&self, sets: &[Vec<String>]) -> incrowd::Result<Vec<u64>> {
         call_value(&self.object, "unique_records", (sets,))
     }
 
@@ -212,7 +212,7 @@ impl Remote for SparkTable {
         call_rows(&self.object, "count_weights", (columns, weight, missing))
     }
 
-    fn alone_persons(&self, sets: &[Vec<String>]) -> incrowd::Result<(Vec<u64>, u64)> {
+    fn unique_persons(&self, sets: &[Vec<String>]) -> incrowd::Result<(Vec<u64>, u64)> {
         call_value(&self.object, "unique_persons", (sets,))
     }
 
@@ -251,8 +251,9 @@ impl RemoteStore for SparkStore {
     }
 
     fn stage(&mut self, _: usize, plan: &RemotePlan) -> incrowd::Result<u64> {
-        let (columns, looks, slots, is_sorted, records) = planned(plan);
-        let arguments = (columns, looks, slots, is_sorted, records, plan.persons, plan.weights);
+        let (columns, output_rows, slots, is_sorted, records) = planned(plan);
+        let arguments =
+            (columns, output_rows, slots, is_sorted, records, plan.persons, plan.weights);
         call_value(&self.object, "stage", arguments)
     }
 
@@ -340,14 +341,14 @@ type Planned = (Vec<(String, bool)>, Stream, Option<Stream>, bool, u64);
 fn planned(plan: &RemotePlan) -> Planned {
     let slots = plan.slots.as_ref().map(Stream::of);
     let is_sorted = plan.order == Order::Sorted;
-    (plan.columns.clone(), Stream::of(&plan.looks), slots, is_sorted, plan.records)
+    (plan.columns.clone(), Stream::of(&plan.output_rows), slots, is_sorted, plan.records)
 }
 
 /// Converts the answered plan of a part: the arguments of [`planned`], the number of suppressed
 /// records, and further data.
 fn taken(answer: &Bound<'_, PyAny>) -> PyResult<PlannedPart> {
     let (plan, suppressed, known): (Bound<'_, PyAny>, u64, String) = answer.extract()?;
-    let (columns, looks, slots, is_sorted, records): (
+    let (columns, output_rows, slots, is_sorted, records): (
         _,
         Bound<'_, PyAny>,
         Option<Bound<'_, PyAny>>,
@@ -358,7 +359,7 @@ fn taken(answer: &Bound<'_, PyAny>) -> PyResult<PlannedPart> {
     let order = if is_sorted { Order::Sorted } else { Order::Shuffled };
     let plan = RemotePlan {
         columns,
-        looks: rows(&looks)?,
+        output_rows: rows(&output_rows)?,
         slots,
         order,
         records,
@@ -392,7 +393,7 @@ impl Remote for Columns {
         Columns::refused()
     }
 
-    fn alone(&self, _: &[Vec<String>]) -> incrowd::Result<Vec<u64>> {
+    fn unique_records(&self, _: &[Vec<String>]) -> incrowd::Result<Vec<u64>> {
         Columns::refused()
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use incrowd::front_end::core::{Dataset, Partition};
 use incrowd::front_end::recode::Method;
-use incrowd::model::{BoundModel, Promise};
+use incrowd::model::{BoundModel, PrivacyModel};
 use incrowd::{Silent, Value};
 
 use super::measure::{Ask, bind, measure};
@@ -42,9 +42,9 @@ pub(super) fn full(text: &mut String, data: &Path, path: &Path) -> Result<(), St
     }
     for k in [5, 10, 15] {
         let began = Instant::now();
-        let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
+        let privacy_model = PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k))])
             .map_err(|e| e.to_string())?;
-        let models = [promise.model.bind(&whole).map_err(|e| e.to_string())?];
+        let models = [privacy_model.model.bind(&whole).map_err(|e| e.to_string())?];
         let search = ("search".to_owned(), Value::Word("incognito".to_owned()));
         let method = Method::new("full-domain", [search]).map_err(|e| e.to_string())?;
         let made =

@@ -6,7 +6,7 @@ use incrowd::front_end::core::outlier::Forced;
 use incrowd::front_end::core::{Dataset, Partition};
 use incrowd::front_end::recode::Method;
 use incrowd::front_end::recode::expansion::ExpansionReport;
-use incrowd::model::{BoundModel, Promise};
+use incrowd::model::{BoundModel, PrivacyModel};
 use incrowd::{Silent, Value};
 
 /// The parameters of one run.
@@ -47,9 +47,10 @@ pub(super) fn bind(data: &Dataset, ask: &Ask<'_>) -> Result<Box<dyn BoundModel>,
         ("d", Value::Real(ask.d)),
         ("distance_attributes", Value::Words(words)),
     ];
-    let promise = Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v)))
-        .map_err(|e| e.to_string())?;
-    promise.bind_for_release(data).map_err(|e| e.to_string())
+    let privacy_model =
+        PrivacyModel::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v)))
+            .map_err(|e| e.to_string())?;
+    privacy_model.bind_for_release(data).map_err(|e| e.to_string())
 }
 
 /// Runs one algorithm. Every run binds the model again, so that no run benefits from another.

@@ -62,7 +62,7 @@ pub(super) fn compare(options: &Options) -> Result<(), String> {
         println!("| {what} | {records} | {bytes:.0} | {seconds:.2} | {:.2} |", seconds / base);
     };
     row(
-        "the whole table without the step, as many records dropped for a missing value; the same promises",
+        "the whole table without the step, as many records dropped for a missing value; the same models",
         left,
         base,
     );

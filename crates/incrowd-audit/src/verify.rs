@@ -1,6 +1,6 @@
 //! Verification: checks privacy models on a release.
 
-use incrowd_core::model::{Need, Promise, Verdict};
+use incrowd_core::model::{Need, PrivacyModel, Verdict};
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, GroupSummary, Params, Progress, Result};
 
 use crate::cover::cover;
@@ -173,21 +173,21 @@ impl People {
 /// population need `people`.
 pub fn verify(
     release: &Dataset,
-    promises: &[Promise],
+    privacy_models: &[PrivacyModel],
     people: Option<&People>,
 ) -> Result<Verification> {
-    verify_with_original(release, promises, people, None)
+    verify_with_original(release, privacy_models, people, None)
 }
 
 /// Like [`verify`], with the original table for models about outliers. `original` contains the
 /// original and the folded release.
 pub fn verify_with_original(
     release: &Dataset,
-    promises: &[Promise],
+    privacy_models: &[PrivacyModel],
     people: Option<&People>,
     original: Option<(&Original<'_>, &Folded)>,
 ) -> Result<Verification> {
-    let mut groups = groups(release, promises.iter().any(|p| needs(p, Need::Sensitive)));
+    let mut groups = groups(release, privacy_models.iter().any(|p| needs(p, Need::Sensitive)));
     if let Some(people) = people {
         if people.by_group.len() != groups.len() {
             return Err(Error::bug("the population was counted for another release"));
@@ -197,7 +197,7 @@ pub fn verify_with_original(
             .zip(&people.by_group)
             .for_each(|(group, &covered)| group.population = covered);
     }
-    judge_groups(release, promises, people, original, &groups)
+    judge_groups(release, privacy_models, people, original, &groups)
 }
 
 /// Verifies models about numbers of records if a missing cell matches any value. The size of a
@@ -205,15 +205,15 @@ pub fn verify_with_original(
 /// quantities of a group are not defined.
 pub fn verify_matching(
     release: &Dataset,
-    promises: &[Promise],
+    privacy_models: &[PrivacyModel],
     matching: &Matching,
 ) -> Result<Verification> {
-    for promise in promises {
-        if promise.model.card().needs != [Need::Records] || release.persons().is_some() {
+    for privacy_model in privacy_models {
+        if privacy_model.model.card().needs != [Need::Records] || release.persons().is_some() {
             return Err(Error::job(format!(
                 "`{}` cannot be verified if missing cells match any value: matching records do \
                  not form groups",
-                promise.name()
+                privacy_model.name()
             ))
             .help(
                 "use missing_cells = \"any\" only with k-anonymity of records; for other models \
@@ -226,16 +226,16 @@ pub fn verify_matching(
         return Err(Error::bug("matching records were counted for another release"));
     }
     groups.iter_mut().zip(&matching.by_group).for_each(|(group, &records)| group.records = records);
-    judge_groups(release, promises, None, None, &groups)
+    judge_groups(release, privacy_models, None, None, &groups)
 }
 
-fn needs(promise: &Promise, need: Need) -> bool {
-    promise.model.card().needs.contains(&need)
+fn needs(privacy_model: &PrivacyModel, need: Need) -> bool {
+    privacy_model.model.card().needs.contains(&need)
 }
 
 fn judge_groups(
     release: &Dataset,
-    promises: &[Promise],
+    privacy_models: &[PrivacyModel],
     people: Option<&People>,
     original: Option<(&Original<'_>, &Folded)>,
     groups: &[GroupSummary],
@@ -246,9 +246,9 @@ fn judge_groups(
         return Err(Error::bug("the original was read with another release"));
     }
     let original = original.map(|(original, _)| (original, summaries.as_slice()));
-    let judgements = promises
+    let judgements = privacy_models
         .iter()
-        .map(|promise| judge(release, promise, people, original, groups))
+        .map(|privacy_model| judge(release, privacy_model, people, original, groups))
         .collect::<Result<_>>()?;
     let unread = people.map_or_else(Vec::new, |people| people.unread.clone());
     Ok(Verification {
@@ -265,26 +265,29 @@ fn judge_groups(
 /// with the codes of the original.
 fn judge(
     release: &Dataset,
-    promise: &Promise,
+    privacy_model: &PrivacyModel,
     people: Option<&People>,
     original: Option<(&Original<'_>, &[GroupSummary])>,
     groups: &[GroupSummary],
 ) -> Result<Judgement> {
-    let original = original.filter(|_| needs(promise, Need::Region));
+    let original = original.filter(|_| needs(privacy_model, Need::Region));
     let (model, groups) = match original {
-        Some((original, summaries)) => (promise.model.bind(original.data())?, summaries),
-        None if needs(promise, Need::Region) => return Err(needs_original(promise)),
-        None => (promise.model.bind(release)?, groups),
+        Some((original, summaries)) => (privacy_model.model.bind(original.data())?, summaries),
+        None if needs(privacy_model, Need::Region) => return Err(needs_original(privacy_model)),
+        None => (privacy_model.model.bind(release)?, groups),
     };
     // People of the population outside all groups are checked like a group without records.
     let mut outside = None;
-    if needs(promise, Need::Population) {
-        let weighted = promise.model.weighs() && people.is_none();
+    if needs(privacy_model, Need::Population) {
+        let weighted = privacy_model.model.weighs() && people.is_none();
         if weighted && !release.has_sampling_weights() {
-            return Ok(without_weights(promise));
+            return Ok(without_weights(privacy_model));
         }
         let Some(beyond) = people.map(|people| people.outside).or(weighted.then_some(0)) else {
-            return Err(Error::job(format!("`{}` needs the population table", promise.name())));
+            return Err(Error::job(format!(
+                "`{}` needs the population table",
+                privacy_model.name()
+            )));
         };
         let empty = GroupSummary::empty(release.sensitive().len());
         outside = Some(GroupSummary { population: beyond, ..empty }).filter(|g| g.population > 0);
@@ -310,25 +313,25 @@ fn judge(
         .sensitive_column()
         .is_some_and(|column| release.sensitive()[column].only_categories());
     Ok(Judgement {
-        name: promise.name(),
-        title: promise.title(),
-        params: promise.params.clone(),
+        name: privacy_model.name(),
+        title: privacy_model.title(),
+        params: privacy_model.params.clone(),
         holds: failing == 0,
         measures: worst.map_or("", |v| v.what),
         have: worst.map_or(0.0, |v| v.have),
         need: worst.map_or(0.0, |v| v.need),
         margin: worst.map_or(f64::INFINITY, |v| v.margin()),
         failing,
-        unknown: failing > 0 && only_categories && !needs(promise, Need::Categories),
+        unknown: failing > 0 && only_categories && !needs(privacy_model, Need::Categories),
     })
 }
 
 /// Returns the undecided result of a model that needs sampling weights which are not published.
-fn without_weights(promise: &Promise) -> Judgement {
+fn without_weights(privacy_model: &PrivacyModel) -> Judgement {
     Judgement {
-        name: promise.name(),
-        title: promise.title(),
-        params: promise.params.clone(),
+        name: privacy_model.name(),
+        title: privacy_model.title(),
+        params: privacy_model.params.clone(),
         holds: false,
         measures: "people by sampling weights, which the release does not contain:",
         have: 0.0,
@@ -342,8 +345,8 @@ fn without_weights(promise: &Promise) -> Judgement {
 const UNMATCHED: &str = "records without a matching record of the original";
 
 /// Returns the error for a model about outliers without the original table.
-fn needs_original(promise: &Promise) -> Error {
-    let name = promise.name();
+fn needs_original(privacy_model: &PrivacyModel) -> Error {
+    let name = privacy_model.name();
     Error::job(format!(
         "`{name}` needs the original table, because outliers are defined by its records"
     ))

@@ -20,6 +20,7 @@ use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
 use failure::Failure;
+use print::errln;
 
 /// Whether the run was interrupted.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -47,29 +48,55 @@ pub fn run_command(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         if !again && commands::serve::stop() {
             return;
         }
-        incrowd::front_end::abandon_all();
-        progress::report_published();
-        std::process::exit(130);
+        let published = incrowd::front_end::abandon_all();
+        progress::report_published(published);
+        end(130);
     })
     .ok();
     // With a handler for SIGXFSZ, a write beyond the file size limit returns an error, which is
     // reported. Without it the signal would end the process.
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default()).ok();
-    let cli = match streams::use_outputs()
-        .and_then(|()| streams::arguments(&Cli::command(), arguments))
-    {
-        Ok(arguments) => Cli::parse_from(arguments),
-        Err(error) => return Failure::from(error).report(),
-    };
-    match run(&cli) {
-        Ok(code) => code,
-        // The signal handler removed the staged files and is about to end the process.
-        Err(_) if INTERRUPTED.load(Ordering::SeqCst) => loop {
-            std::thread::park();
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let given = streams::use_outputs().and_then(|()| {
+        streams::keep_messages_out(&arguments);
+        streams::arguments(&Cli::command(), arguments)
+    });
+    let code = match given {
+        Ok(arguments) => match Cli::try_parse_from(&arguments) {
+            Ok(cli) => match run(&cli) {
+                Ok(code) => code,
+                // The signal handler removed the staged files and is about to end the process.
+                Err(_) if INTERRUPTED.load(Ordering::SeqCst) => loop {
+                    std::thread::park();
+                },
+                Err(failure) => failure.report(),
+            },
+            Err(error) => usage(&error, &arguments),
         },
-        Err(failure) => failure.report(),
+        Err(error) => Failure::from(error).report(),
+    };
+    streams::remove_temporary();
+    code
+}
+
+/// Prints help, the version, or an error about the arguments. An argument may be the name of a
+/// file, so characters that control the terminal are escaped.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let is_plain =
+        |argument: &OsString| argument.to_str().is_some_and(|text| print::one_line(text) == text);
+    if !error.use_stderr() || arguments.iter().all(is_plain) {
+        error.print().ok();
+    } else {
+        errln!("{}", error.render().to_string().trim_end());
     }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Ends the process without temporary files.
+fn end(code: i32) -> ! {
+    streams::remove_temporary();
+    std::process::exit(code);
 }
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {

@@ -78,10 +78,10 @@ pub(crate) fn write_stdout(text: &str) {
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             // The exit code a shell reports for SIGPIPE: 128 + 13.
-            std::process::exit(141);
+            crate::end(141);
         }
         errln!("error: cannot write the result: {error}");
-        std::process::exit(2);
+        crate::end(2);
     }
 }
 

@@ -1,5 +1,6 @@
 //! A progress bar on standard error. It is shown only on a terminal and only after a delay.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -13,11 +14,25 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 static PUBLISHED: Mutex<Option<PublishedRelease>> = Mutex::new(None);
 
 /// Reports after an interruption that a release was published although the run did not end.
-pub(crate) fn report_published() {
-    if let Ok(published) = PUBLISHED.lock()
-        && let Some(release) = &*published
-    {
-        errln!("interrupted: {}", one_line(&release.to_string()));
+/// `files` are the first files of the publications of this process.
+pub(crate) fn report_published(mut files: Vec<PathBuf>) {
+    let known = PUBLISHED.lock().ok().and_then(|published| published.clone());
+    let (path, text) = match (known, files.pop()) {
+        (Some(release), _) => (PathBuf::from(&release.path), release.to_string()),
+        // The signal came between the publication and the report of it.
+        (None, Some(path)) => {
+            let shown = path.display();
+            let text = format!(
+                "the release `{shown}` and its manifest were published; no report was made"
+            );
+            (path, text)
+        }
+        (None, None) => return,
+    };
+    if crate::streams::is_temporary(&path) {
+        errln!("interrupted: standard output has only a part of the release, or nothing");
+    } else {
+        errln!("interrupted: {}", one_line(&text));
     }
 }
 

@@ -6,8 +6,8 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek};
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use clap::{Arg, ValueHint};
 use incrowd::Error;
@@ -27,6 +27,39 @@ struct Spool {
 }
 
 static SPOOL: OnceLock<Spool> = OnceLock::new();
+
+/// The temporary directories of this process. They contain a table or a release.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Makes a directory that only its owner can read. [`remove_temporary`] removes it.
+fn private_directory() -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("incrowd-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o700));
+    }
+    // A signal between creation and registration must not leave the directory behind.
+    let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    let directory = builder.tempdir()?;
+    all.push(directory.path().to_owned());
+    Ok(directory)
+}
+
+/// Removes the temporary directories of a process that is about to end. Afterwards none can be
+/// made.
+pub(crate) fn remove_temporary() {
+    let all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    all.iter().for_each(|directory| drop(std::fs::remove_dir_all(directory)));
+    std::mem::forget(all);
+}
+
+/// Returns whether a file is in a temporary directory of this process.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    let all = TEMPORARY.try_lock();
+    all.is_ok_and(|all| all.iter().any(|directory| path.starts_with(directory)))
+}
 
 /// The flags of files that a command writes. `--output` is not among them: a release can be written
 /// to standard output.
@@ -90,6 +123,7 @@ fn spooled() -> Result<PathBuf, Error> {
             .help("the environment variable TMPDIR sets the directory of temporary files")
     };
     if let Some(input) = own_handle(&io::stdin()) {
+        refuse_device(&input)?;
         incrowd::front_end::use_stream(StandardStream::Input, &input)?;
     }
     let mut file = tempfile::tempfile().map_err(failed)?;
@@ -98,13 +132,31 @@ fn spooled() -> Result<PathBuf, Error> {
     let spool = match named_by_system(&file) {
         Some(path) => Spool { _file: file, _directory: None, path },
         None => {
-            let directory = TempDir::with_prefix("incrowd-").map_err(failed)?;
+            let directory = private_directory().map_err(failed)?;
             let path = directory.path().join("standard-input");
             io::copy(&mut file, &mut File::create(&path).map_err(failed)?).map_err(failed)?;
             Spool { _file: file, _directory: Some(directory), path }
         }
     };
     Ok(SPOOL.get_or_init(|| spool).path.clone())
+}
+
+/// Refuses an endless device such as /dev/zero, whose copy would fill the disk. A terminal is read.
+#[cfg(unix)]
+fn refuse_device(input: &File) -> Result<(), Error> {
+    use std::io::IsTerminal;
+    use std::os::unix::fs::FileTypeExt;
+    let is_device = input.metadata().is_ok_and(|found| found.file_type().is_char_device());
+    if is_device && !input.is_terminal() {
+        return Err(Error::input("standard input is a device, which is not read")
+            .help("write the table to a file or a pipe"));
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn refuse_device(_: &File) -> Result<(), Error> {
+    Ok(())
 }
 
 /// Notes which files standard output and standard error go to, so that nothing that is read or
@@ -118,6 +170,19 @@ pub(crate) fn use_outputs() -> Result<(), Error> {
         file.map_or(Ok(()), |file| incrowd::front_end::use_stream(stream, &file))?;
     }
     Ok(())
+}
+
+/// Keeps messages out of the files that arguments name.
+pub(crate) fn keep_messages_out(arguments: &[OsString]) {
+    // A flag may contain its value: --job=job.toml.
+    let value = |argument: &OsString| {
+        let value = argument.to_str().and_then(|text| text.strip_prefix("--")?.split_once('='));
+        value.map(|(_, value)| PathBuf::from(value))
+    };
+    for argument in arguments.iter().skip(1) {
+        let path = value(argument).unwrap_or_else(|| argument.into());
+        incrowd::front_end::engine::keep_messages_out(&path);
+    }
 }
 
 /// Returns a handle of the file that a stream is connected to.
@@ -176,7 +241,7 @@ impl Outgoing {
         }
         let failed =
             |e: io::Error| Error::resources(format!("cannot create a temporary directory: {e}"));
-        let directory = TempDir::with_prefix("incrowd-").map_err(failed)?;
+        let directory = private_directory().map_err(failed)?;
         let format = output.format.take().unwrap_or_else(|| "csv".to_owned());
         let release = directory.path().join(format!("release.{format}"));
         let manifest = output.manifest.is_some();

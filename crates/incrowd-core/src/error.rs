@@ -32,9 +32,9 @@ pub enum Fault {
 ///
 /// ```
 /// use incrowd_core::Fault;
-/// use incrowd_core::model::Promise;
+/// use incrowd_core::model::PrivacyModel;
 ///
-/// let error = Promise::new("l-diversty", []).unwrap_err();
+/// let error = PrivacyModel::new("l-diversty", []).unwrap_err();
 /// assert_eq!(error.fault(), Fault::Job);
 /// assert_eq!(error.message(), "there is no model `l-diversty`");
 /// assert!(error.advice().unwrap().contains("l-diversity"));

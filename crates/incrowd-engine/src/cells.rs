@@ -338,7 +338,7 @@ impl<'a> Used<'a> {
         let (plan, data) = (self.plan, self.plan.dataset());
         let mut used = vec![false; texts];
         if let Content::Sensitive(s) | Content::Category(s) = content {
-            let look = |mut used: Vec<bool>, row: usize| {
+            let mark = |mut used: Vec<bool>, row: usize| {
                 let used_by_row = &mut used[data.sensitive_codes(row)[s] as usize];
                 *used_by_row = *used_by_row || self.group(row).is_some();
                 used
@@ -348,7 +348,7 @@ impl<'a> Used<'a> {
                 all
             };
             let rows = (0..data.rows()).into_par_iter().with_min_len(1 << 16);
-            return rows.fold(|| vec![false; texts], look).reduce(|| vec![false; texts], join);
+            return rows.fold(|| vec![false; texts], mark).reduce(|| vec![false; texts], join);
         }
         let groups = self.groups();
         for group in (0..groups.len() as u32).filter(|&group| groups[group as usize]) {

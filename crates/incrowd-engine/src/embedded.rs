@@ -11,13 +11,13 @@ use rayon::prelude::*;
 use crate::Note;
 use crate::formula::read_formulas;
 use crate::location::Location;
-use crate::private_stream::PrivateStream;
 use crate::record_values::ExaminedColumns;
 use crate::sink::{Renderer, Sink};
 use crate::source::{Batches, Format, Options, Place, Records, Source, Trouble, Worker};
 use crate::store::{FileStore, MemoryStore, Occupied, Places, Store, TableColumn};
 use crate::table::fold::{fold, fold_each, fold_with};
 use crate::table::{CodedTable, Keeping, MEMORY, WrittenRecords};
+use crate::written_numbers::WrittenNumbers;
 use crate::{Content, Engine, FoldSpec, Output, ReadBack, Receipt, Sent, Shape, emit, shape};
 
 /// The engine for a single machine: a source with the table, and a store for the release.
@@ -31,9 +31,9 @@ pub struct Embedded {
     memory: u64,
     /// The person of each record of the staged tables, in the order of the published records.
     /// Present only where a person may have several records.
-    persons: Vec<Option<PrivateStream>>,
+    persons: Vec<Option<WrittenNumbers>>,
     /// The sampling weights of the rows of the staged tables, with their counts. If present, the
-    /// private stream has row indices in place of persons.
+    /// written numbers are row indices in place of persons.
     weighed: Vec<Option<Weighed>>,
     /// For each staged table, the columns that are published in another form than their labels.
     shapes: Vec<Shape>,
@@ -266,7 +266,7 @@ impl Engine for Embedded {
             (0..data.rows()).into_par_iter().filter(|&row| plan.partition().group(row).is_none());
         let passes = output.columns.iter().any(|(_, content)| *content == Content::Passthrough);
         let is_followed = data.persons().is_some() || data.has_sampling_weights();
-        let mut persons = is_followed.then(|| PrivateStream::new(self.store.spill()));
+        let mut persons = is_followed.then(|| WrittenNumbers::new(self.store.spill()));
         let records = self.table.as_ref().filter(|_| passes);
         let is_kept = |(name, content): &(String, Content)| {
             *content != Content::Passthrough
@@ -300,13 +300,13 @@ impl Engine for Embedded {
         &self,
         table: usize,
         columns: &[String],
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let source = self.store.open(table)?;
         let shape = self.shapes.get(table).cloned().unwrap_or_default();
         let persons = self.persons.get(table).and_then(Option::as_ref);
-        let persons = persons.map(PrivateStream::read).transpose()?;
+        let persons = persons.map(WrittenNumbers::read).transpose()?;
         let weighed = self.weighed.get(table).and_then(Option::as_ref);
         let share =
             |row: u32, records: u64| weighed.map_or(0, |weighed| weighed.share(row, records));
@@ -314,7 +314,7 @@ impl Engine for Embedded {
         let written = persons.as_deref().map(|numbers| WrittenRecords { numbers, weights });
         let keeping = Keeping { memory: self.memory, directory: self.store.spill() };
         let mut read =
-            source.read_shaped_of(columns, &shape, written, beside, keeping, progress)?;
+            source.read_shaped_of(columns, &shape, written, examined, keeping, progress)?;
         if self.store.is_csv_safe(table) {
             read_formulas(&mut read.folded);
         }
@@ -352,12 +352,12 @@ impl Source {
     pub fn read_release(
         &self,
         columns: &[String],
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let directory = std::env::temp_dir();
         let keeping = Keeping { memory: MEMORY, directory: &directory };
-        self.read_release_of(columns, None, beside, keeping, progress)
+        self.read_release_of(columns, None, examined, keeping, progress)
     }
 
     /// Like [`Source::read_release`], with the per-record data that the writer of the table
@@ -366,16 +366,16 @@ impl Source {
         &self,
         columns: &[String],
         written: Option<WrittenRecords<'_>>,
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         keeping: Keeping<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let spec = FoldSpec { columns: columns.to_vec(), ..FoldSpec::default() };
         progress.step("verifying", Some(self.bytes()));
-        let result = fold_with(self, &spec, written, beside, keeping, progress)?;
+        let result = fold_with(self, &spec, written, examined, keeping, progress)?;
         let digest = result.digest.unwrap_or_default();
-        let (folded, seen) = (result.folded, result.seen);
-        Ok(ReadBack { folded, seen, digest, columns: self.columns().to_vec() })
+        let (folded, record_values) = (result.folded, result.record_values);
+        Ok(ReadBack { folded, record_values, digest, columns: self.columns().to_vec() })
     }
 
     /// Folds the table without storing data of single records.
@@ -442,11 +442,11 @@ impl Source {
 mod tests {
     use super::*;
     use crate::Order;
-    use incrowd_core::model::Promise;
+    use incrowd_core::model::PrivacyModel;
     use incrowd_core::{Code, ColumnSpec, Dataset, Partition, RowId, Span, Value};
 
     /// Makes two groups. The first has two records of a and one of b. The second has two records of
-    /// c and one of a. `swap` exchanges an entry of the private stream in the first group with one
+    /// c and one of a. `swap` exchanges an entry of the written numbers in the first group with one
     /// in the second. Each entry is given by the number of records of its person.
     fn smallest_group(swap: Option<(usize, usize)>) -> u64 {
         let dir = tempfile::tempdir().unwrap();
@@ -480,13 +480,14 @@ mod tests {
             };
             let mut swapped = kept.clone();
             swapped.swap(place(0, one).unwrap(), place(1, other).unwrap());
-            *stream = PrivateStream::new(dir.path());
+            *stream = WrittenNumbers::new(dir.path());
             stream.add(&swapped).unwrap();
         }
         let back = engine.read_back(0, &columns, ExaminedColumns::default(), &Silent).unwrap();
         let release = Dataset::of_release(back.folded, 1, &[]).unwrap();
-        let promise = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(2))]).unwrap();
-        let model = promise.model.bind(&release).unwrap();
+        let privacy_model =
+            PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(2))]).unwrap();
+        let model = privacy_model.model.bind(&release).unwrap();
         let group = |row: usize| model.admits(&release.summary(std::iter::once(row)));
         let smallest = (0..release.rows()).map(|row| group(row).have as u64).min().unwrap();
         assert_eq!((0..release.rows()).all(|row| group(row).holds), smallest >= 2);
@@ -494,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn the_check_reads_persons_from_the_private_stream() {
+    fn the_check_reads_persons_from_the_written_numbers() {
         assert_eq!(smallest_group(None), 2);
         // Exchanges a record of a with a record of a: nothing changes.
         assert_eq!(smallest_group(Some((3, 3))), 2);

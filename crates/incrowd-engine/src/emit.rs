@@ -12,10 +12,10 @@ use crate::group_cells::GroupCells;
 use crate::lines::Lines;
 use crate::order::{self, Shuffled, Sorted, generator, shuffle};
 use crate::packing::Packing;
-use crate::private_stream::PrivateStream;
 use crate::sink::{Block, Renderer, Rows, Sink};
 use crate::table::assign::RecordsByRow;
 use crate::table::{CodedTable, StoredCell, StoredCells};
+use crate::written_numbers::WrittenNumbers;
 use crate::{Content, Order, Output};
 
 /// The number of buckets that are shuffled in parallel.
@@ -119,7 +119,7 @@ pub(crate) fn emit(
     renderer: &Renderer,
     sink: Sink,
     records: Option<&CodedTable>,
-    followed: Option<&mut PrivateStream>,
+    followed: Option<&mut WrittenNumbers>,
     progress: &dyn Progress,
 ) -> Result<u64> {
     let assigned = records
@@ -225,7 +225,7 @@ impl Job<'_> {
     fn write(
         &self,
         sink: Sink,
-        mut followed: Option<&mut PrivateStream>,
+        mut followed: Option<&mut WrittenNumbers>,
         progress: &dyn Progress,
     ) -> Result<u64> {
         let by_row = self.passthrough.map(|own| &own.by_row);

@@ -112,6 +112,23 @@ pub fn goes_into_input(stream: StandardStream) -> bool {
     READ.lock().unwrap_or_else(PoisonError::into_inner).contains(&stream)
 }
 
+/// Keeps messages out of a file that an argument names. Otherwise a message before the file is
+/// opened would change it.
+pub fn keep_messages_out(path: &Path) {
+    if let Some(id) = FileId::at(path) {
+        note_read(id);
+    }
+}
+
+/// Notes the output streams that are written to a file.
+fn note_read(id: FileId) {
+    for own in [StandardStream::Output, StandardStream::Error] {
+        if stream_of(id, |stream| stream == own).is_some() {
+            READ.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+        }
+    }
+}
+
 /// The streams that are written to an input file.
 static READ: Mutex<Vec<StandardStream>> = Mutex::new(Vec::new());
 
@@ -121,11 +138,7 @@ pub(crate) fn check_read(path: &Path, metadata: &Metadata) -> Result<()> {
     let Some(stream) = stream_of(id, |stream| stream != StandardStream::Input) else {
         return Ok(());
     };
-    for own in [StandardStream::Output, StandardStream::Error] {
-        if stream_of(id, |stream| stream == own).is_some() {
-            READ.lock().unwrap_or_else(PoisonError::into_inner).push(own);
-        }
-    }
+    note_read(id);
     let (file, stream) = (path.display(), stream.name());
     // `>` empties a file before the program starts.
     let emptied = if metadata.len() == 0 { "; the shell has emptied it already" } else { "" };

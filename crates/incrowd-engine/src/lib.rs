@@ -24,7 +24,6 @@ mod location;
 mod order;
 mod packing;
 mod pending;
-mod private_stream;
 mod record_values;
 mod remote;
 mod shape;
@@ -34,23 +33,26 @@ mod source;
 mod store;
 mod survey;
 mod table;
+mod written_numbers;
 
 pub use copy::copy;
 pub use database::{Address, MANIFESTS, PostgresStore, read_manifest};
 pub use embedded::Embedded;
-pub use file_id::{FileId, StandardStream, goes_into_input, refuse_own_output, use_stream};
+pub use file_id::{
+    FileId, StandardStream, goes_into_input, keep_messages_out, refuse_own_output, use_stream,
+};
 pub use formula::{is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use location::Location;
 pub use pending::{
-    Note, Pending, Recovery, Target, Writer, abandon_all, configuration_directory, recover,
-    refuse_interrupted, unauthenticated_journals, write_failed,
+    Note, Pending, Recovery, Target, Writer, abandon_all, configuration_directory, read_ledger,
+    recover, refuse_interrupted, unauthenticated_journals, whole_lines, write_failed,
 };
 pub use record_values::{ExaminedColumns, RecordValues};
 pub use remote::{
-    Asked, FIRST, FROM, HELD, LOOK, Part, PersonColumn, PlannedPart, RANK, RECORDS, REPRESENTED,
-    ROW, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore, Rows, Surveyed, TO, UNNAMED,
-    UNWEIGHED, WHOLE, Whole, put_directory,
+    Asked, FIRST, FROM, HELD, OUTPUT_ROW, Part, PersonColumn, PlannedPart, RANK, RECORDS,
+    REPRESENTED, ROW, Remote, RemoteEngine, RemoteParts, RemotePlan, RemoteStore, Rows, Surveyed,
+    TO, UNNAMED, UNWEIGHED, WHOLE, Whole, put_directory,
 };
 pub use shape::{Shape, high_column, low_column};
 pub use side_file::{
@@ -202,7 +204,7 @@ pub struct ReadBack {
     /// The requested columns as texts. No text is treated as missing.
     pub folded: Folded,
     /// Per-record data of the columns that were examined record by record.
-    pub seen: RecordValues,
+    pub record_values: RecordValues,
     /// The digest of the table's bytes.
     pub digest: String,
     /// The names of all columns of the table.
@@ -252,13 +254,13 @@ pub trait Engine {
 
     /// Reads a staged table back from its bytes. The result has persons if the source table has a
     /// person column and a person has several records. It has sampling weights if the source table
-    /// has them. Both come from a private stream that staging wrote in the order of the published
-    /// records. The columns `beside` are examined record by record in the same pass.
+    /// has them. Both come from numbers that staging stored in the order of the published
+    /// records. The columns `examined` are examined record by record in the same pass.
     fn read_back(
         &self,
         table: usize,
         columns: &[String],
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack>;
 

@@ -203,12 +203,13 @@ mod tests {
     #[test]
     fn records_stay_whole_when_shuffled() {
         let orders = (1..5usize).map(|width| {
-            let mut looks: Vec<u32> =
+            let mut records: Vec<u32> =
                 (0..50).flat_map(|n| (0..width as u32).map(move |i| n + 100 * i)).collect();
-            shuffle(&mut looks, width, &mut ChaCha20Rng::seed_from_u64(3));
-            let whole = |look: &[u32]| (0u32..).zip(look).all(|(i, n)| *n == look[0] + 100 * i);
-            assert!(looks.chunks(width).all(whole), "{width}");
-            looks.chunks(width).map(|look| look[0]).collect::<Vec<u32>>()
+            shuffle(&mut records, width, &mut ChaCha20Rng::seed_from_u64(3));
+            let whole =
+                |record: &[u32]| (0u32..).zip(record).all(|(i, n)| *n == record[0] + 100 * i);
+            assert!(records.chunks(width).all(whole), "{width}");
+            records.chunks(width).map(|record| record[0]).collect::<Vec<u32>>()
         });
         let mut orders: Vec<Vec<u32>> = orders.collect();
         assert!(orders.windows(2).all(|pair| pair[0] == pair[1]));
@@ -253,12 +254,13 @@ mod tests {
     #[test]
     fn every_record_of_a_row_is_requested_once() {
         let records = vec![3, 0, 5, 1, 700];
-        let look = |row: usize, nth: u64, out: &mut Vec<u32>| out.extend([row as u32, nth as u32]);
+        let record =
+            |row: usize, nth: u64, out: &mut Vec<u32>| out.extend([row as u32, nth as u32]);
         let expected: Vec<(u32, u32)> = (0..5u32)
             .flat_map(|row| (0..records[row as usize] as u32).map(move |nth| (row, nth)))
             .collect();
         let mut shuffled =
-            Shuffled::new(records.clone(), &look, 2, 3, ChaCha20Rng::seed_from_u64(5));
+            Shuffled::new(records.clone(), &record, 2, 3, ChaCha20Rng::seed_from_u64(5));
         let mut pairs: Vec<(u32, u32)> =
             all(&mut shuffled).concat().chunks(2).map(|c| (c[0], c[1])).collect();
         pairs.sort_unstable();

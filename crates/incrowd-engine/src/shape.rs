@@ -168,12 +168,12 @@ impl Source {
         &self,
         columns: &[String],
         shape: &Shape,
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let directory = std::env::temp_dir();
         let keeping = Keeping { memory: MEMORY, directory: &directory };
-        self.read_shaped_of(columns, shape, None, beside, keeping, progress)
+        self.read_shaped_of(columns, shape, None, examined, keeping, progress)
     }
 
     /// Like [`Source::read_shaped`], with the per-record data that the writer of the table
@@ -183,12 +183,12 @@ impl Source {
         columns: &[String],
         shape: &Shape,
         written: Option<WrittenRecords<'_>>,
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         keeping: Keeping<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let columns_read = shape.columns(columns);
-        let mut read = self.read_release_of(&columns_read, written, beside, keeping, progress)?;
+        let mut read = self.read_release_of(&columns_read, written, examined, keeping, progress)?;
         let lost = |row: usize| {
             let cells = read.folded.row(row).iter().zip(columns);
             cells.into_iter().any(|(code, name)| *code == MISSING && shape.quasi.contains(name))

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use incrowd_core::model::{BoundModel, Need, Promise};
+use incrowd_core::model::{BoundModel, Need, PrivacyModel};
 use incrowd_core::{Dataset, Error, GroupId, Partition, Plan, Result, RowId, Span};
 
 /// The rows that a reader sees as one group, and its extent.
@@ -24,7 +24,7 @@ struct Class {
 /// several records or all unions satisfy the models.
 pub fn join_alike(
     data: &Dataset,
-    promises: &[Promise],
+    privacy_models: &[PrivacyModel],
     models: &[Box<dyn BoundModel>],
     partition: Partition,
 ) -> Result<Partition> {
@@ -32,18 +32,18 @@ pub fn join_alike(
         return Ok(partition);
     }
     // A verdict that depends only on a group's cells is equal for groups with equal cells.
-    let by_rows = |promise: &Promise| {
-        !promise
+    let by_rows = |privacy_model: &PrivacyModel| {
+        !privacy_model
             .model
             .card()
             .needs
             .iter()
             .any(|need| matches!(need, Need::Population | Need::Region))
     };
-    let models: Vec<&dyn BoundModel> = promises
+    let models: Vec<&dyn BoundModel> = privacy_models
         .iter()
         .zip(models)
-        .filter(|(promise, _)| by_rows(promise))
+        .filter(|(privacy_model, _)| by_rows(privacy_model))
         .map(|(_, model)| &**model)
         .collect();
     let admits = |class: &Class| {

@@ -30,7 +30,7 @@ pub use report::{AlgorithmReport, Outcome, Reported};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use incrowd_core::model::{BoundModel, Need, Promise};
+use incrowd_core::model::{BoundModel, Need, PrivacyModel};
 use incrowd_core::{
     Dataset, Domain, Error, Param, Params, Partition, Persons, Progress, Result, Value, near_miss,
 };
@@ -269,13 +269,13 @@ impl Method {
 
     /// Returns an error if the algorithm is not sound for one of the models on this table. If a
     /// person has records in several groups, fewer models survive the merging of groups.
-    pub fn accepts_table(&self, promises: &[Promise], data: &Dataset) -> Result<()> {
-        let broken = |promise: &&Promise| {
-            promise.model.card().survives.merging && !promise.survives_merging(data)
+    pub fn accepts_table(&self, privacy_models: &[PrivacyModel], data: &Dataset) -> Result<()> {
+        let broken = |privacy_model: &&PrivacyModel| {
+            privacy_model.model.card().survives.merging && !privacy_model.survives_merging(data)
         };
-        match promises.iter().find(broken) {
-            Some(promise) if self.algorithm.needs_merging() => {
-                let (method, model) = (self.card.name, promise.name());
+        match privacy_models.iter().find(broken) {
+            Some(privacy_model) if self.algorithm.needs_merging() => {
+                let (method, model) = (self.card.name, privacy_model.name());
                 Err(Error::job(format!(
                     "`{method}` with these options cannot be used with `{model}` here: some \
                      persons have records that differ in their quasi-identifiers, so merging two \
@@ -289,11 +289,11 @@ impl Method {
     }
 
     /// Returns an error if the algorithm is not sound for one of the models.
-    pub fn accepts(&self, promises: &[Promise]) -> Result<()> {
-        for promise in promises {
-            let card = promise.model.card();
+    pub fn accepts(&self, privacy_models: &[PrivacyModel]) -> Result<()> {
+        for privacy_model in privacy_models {
+            let card = privacy_model.model.card();
             if let Some(need) = card.needs.iter().find(|need| !self.algorithm.supplies(**need)) {
-                let (method, model) = (self.card.name, promise.name());
+                let (method, model) = (self.card.name, privacy_model.name());
                 let (what, help) = match need {
                     Need::Population => ("count people of a population", "use `mondrian`"),
                     _ => (
@@ -307,8 +307,8 @@ impl Method {
                 .help(help)
                 .at("algorithm"));
             }
-            if self.algorithm.needs_merging() && !promise.model.card().survives.merging {
-                let (method, model) = (self.card.name, promise.name());
+            if self.algorithm.needs_merging() && !privacy_model.model.card().survives.merging {
+                let (method, model) = (self.card.name, privacy_model.name());
                 return Err(Error::job(format!(
                     "`{method}` with these options cannot be used with `{model}`: merging two \
                      groups that satisfy the model may violate it"

@@ -5,7 +5,7 @@
 //! table that some models compare groups with. Starred records form a group of their own: an
 //! adversary who finds a person in no other group knows that the person is among them.
 
-use incrowd_core::model::{BoundModel, Need, Promise};
+use incrowd_core::model::{BoundModel, Need, PrivacyModel};
 use incrowd_core::population::PublishedCell;
 use incrowd_core::{Dataset, Error, Extent, GroupId, GroupSummary, Partition, Region, Result};
 
@@ -29,7 +29,7 @@ impl Suppressed {
 /// error if the models require more.
 pub fn finish_suppression(
     data: &Dataset,
-    promises: &[Promise],
+    privacy_models: &[PrivacyModel],
     models: &[Box<dyn BoundModel>],
     partition: Partition,
     how: Suppressed,
@@ -40,7 +40,7 @@ pub fn finish_suppression(
         return Ok(partition);
     }
     match how {
-        Suppressed::Absent => absent(data, promises, partition, suppressible),
+        Suppressed::Absent => absent(data, privacy_models, partition, suppressible),
         Suppressed::Star => star(data, models, partition, suppressible),
     }
 }
@@ -57,12 +57,12 @@ fn too_many(suppressible: u64) -> Error {
 /// Also suppresses groups that violate a model after other records have been removed.
 fn absent(
     data: &Dataset,
-    promises: &[Promise],
+    privacy_models: &[PrivacyModel],
     mut partition: Partition,
     suppressible: u64,
 ) -> Result<Partition> {
-    let fragile: Vec<&Promise> =
-        promises.iter().filter(|p| !p.model.card().survives.suppressing).collect();
+    let fragile: Vec<&PrivacyModel> =
+        privacy_models.iter().filter(|p| !p.model.card().survives.suppressing).collect();
     if fragile.is_empty() {
         return Ok(partition);
     }
@@ -196,15 +196,16 @@ mod tests {
         );
         let data = Dataset::encode(folded, &[&spec], &[&SensitiveSpec::default()], "?").unwrap();
         let given = [("epsilon", Value::Real(1.0)), ("m", Value::Integer(4))];
-        let promise =
-            Promise::new("epsilon-m-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
-        let models = [promise.model.bind(&data).unwrap()];
+        let privacy_model =
+            PrivacyModel::new("epsilon-m-anonymity", given.map(|(n, v)| (n.to_owned(), v)))
+                .unwrap();
+        let models = [privacy_model.model.bind(&data).unwrap()];
         let mut partition = Partition::new(1, data.rows());
         let whole = Span { lo: Code(0), hi: Code(3) };
         let row = |row: u32| data.row_of_fold(row).unwrap();
         partition.add(&[whole], (4..8).map(row)).unwrap();
         partition.add(&[Span { lo: Code(0), hi: Code(0) }], (8..12).map(row)).unwrap();
-        finish_suppression(&data, &[promise], &models, partition, Suppressed::Star, 4)
+        finish_suppression(&data, &[privacy_model], &models, partition, Suppressed::Star, 4)
     }
 
     #[test]

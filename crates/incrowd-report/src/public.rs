@@ -116,9 +116,9 @@ fn first(data: &Public) -> Markup {
 
 fn card(guarantee: &Guarantee) -> Markup {
     let (class, badge) = match guarantee.outcome {
-        Outcome::Holds => ("promise", "holds"),
-        Outcome::Fails => ("promise fails", "FAILS"),
-        Outcome::Undecided => ("promise unknown", "cannot be decided"),
+        Outcome::Holds => ("guarantee", "holds"),
+        Outcome::Fails => ("guarantee fails", "FAILS"),
+        Outcome::Undecided => ("guarantee unknown", "cannot be decided"),
     };
     html! {
         div class=(class) {

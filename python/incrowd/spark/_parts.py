@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ._store import Place
     from ._table import SparkTable
 
-RECORDS, FIRST, OUTPUT, ROW = "_incrowd_records", "_incrowd_first", "_incrowd_look", "_incrowd_row"
+RECORDS, FIRST, OUTPUT, ROW = "_incrowd_records", "_incrowd_first", "_incrowd_output_row", "_incrowd_row"
 Part = Sequence[tuple[int, int]]
 #: The largest number of joins in one query plan. Connect clients cannot read much deeper plans.
 _JOINS = 8

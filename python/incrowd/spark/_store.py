@@ -27,7 +27,7 @@ from ._weights import WEIGHT, in_millionths
 
 RECORDS, FIRST, RANK = "_incrowd_records", "_incrowd_first", "_incrowd_rank"
 OUTPUT, ROW, FROM, TO, WHOLE = (
-    "_incrowd_look",
+    "_incrowd_output_row",
     "_incrowd_row",
     "_incrowd_from",
     "_incrowd_to",

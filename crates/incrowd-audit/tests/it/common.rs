@@ -1,7 +1,7 @@
 //! Small releases for tests.
 
 use incrowd_audit::{Verification, verify};
-use incrowd_core::model::Promise;
+use incrowd_core::model::PrivacyModel;
 use incrowd_core::{Dataset, Folded, Value};
 use proptest::test_runner::Config;
 
@@ -20,8 +20,8 @@ pub(crate) fn folded(names: &[&str], records: &[Cells]) -> Folded {
     )
 }
 
-pub(crate) fn k_anonymity(k: u64) -> Promise {
-    Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap()
+pub(crate) fn k_anonymity(k: u64) -> PrivacyModel {
+    PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap()
 }
 
 /// Verifies k-anonymity of a release. All columns but the last `sensitive` are quasi-identifiers.

@@ -3,7 +3,7 @@
 
 use incrowd_audit::attack::{Adversary, Distinguished, MODES, Published, distinguish};
 use incrowd_audit::{Original, Verification, verify_with_original};
-use incrowd_core::model::Promise;
+use incrowd_core::model::PrivacyModel;
 use incrowd_core::outlier::{Bits, Outliers, Scale, Settings};
 use incrowd_core::{
     Code, ColumnSpec, Dataset, Error, Folded, HierarchySpec, Kind, SensitiveSpec, Silent, Value,
@@ -45,7 +45,7 @@ fn figure_1() -> (Json, Dataset) {
     (data, encoded)
 }
 
-fn promise(k: u64, level: &str) -> Promise {
+fn privacy_model(k: u64, level: &str) -> PrivacyModel {
     let given = [
         ("k", Value::Integer(k as i64)),
         ("p", Value::Real(0.75)),
@@ -53,13 +53,13 @@ fn promise(k: u64, level: &str) -> Promise {
         ("distance_attributes", Value::Words(vec!["Age".into()])),
         ("level", Value::Word(level.into())),
     ];
-    Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap()
+    PrivacyModel::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap()
 }
 
-fn verified(release: &Folded, data: &Dataset, promise: Promise) -> Verification {
+fn verified(release: &Folded, data: &Dataset, privacy_model: PrivacyModel) -> Verification {
     let original = Original::read(release, data, &Silent).unwrap();
     let texts = Dataset::of_release(release.clone(), 3, &[&SensitiveSpec::default()]).unwrap();
-    verify_with_original(&texts, &[promise], None, Some((&original, release))).unwrap()
+    verify_with_original(&texts, &[privacy_model], None, Some((&original, release))).unwrap()
 }
 
 fn attacked(release: &Folded, data: &Dataset) -> Vec<Distinguished> {
@@ -89,13 +89,13 @@ fn results_for_figures_2a_2b_and_3_follow_the_definition() {
         let vectors = read(text);
         let (expected, k) = (&vectors["expected"], vectors["config"]["k"].as_u64().unwrap());
         let release = fold(&vectors["release"]);
-        let paper = verified(&release, &data, promise(k, "paper"));
+        let paper = verified(&release, &data, privacy_model(k, "paper"));
         assert_eq!(paper.holds(), expected["plain_k_anonymous"].as_bool().unwrap());
         let groups = expected["groups"].as_array().unwrap();
         let failing = |key: &str| groups.iter().filter(|group| group[key] == false).count() as u64;
         assert_eq!(paper.judgements[0].failing, failing("plain"));
         assert_eq!(
-            verified(&release, &data, promise(k, "strong")).judgements[0].failing,
+            verified(&release, &data, privacy_model(k, "strong")).judgements[0].failing,
             failing("strong")
         );
 
@@ -152,13 +152,13 @@ fn a_table_that_is_not_a_release_of_the_original_fails() {
     ] {
         let mut changed = sound.clone();
         changed[row][column] = Json::from(cell);
-        let verification = verified(&fold(&changed), &data, promise(1, "paper"));
+        let verification = verified(&fold(&changed), &data, privacy_model(1, "paper"));
         let judgement = &verification.judgements[0];
         assert!(!judgement.holds, "{column} {cell}");
         assert_eq!(judgement.measures, "records without a matching record of the original");
         assert_eq!(judgement.have, unmatched);
     }
-    assert!(verified(&fold(&sound), &data, promise(4, "strong")).holds());
+    assert!(verified(&fold(&sound), &data, privacy_model(4, "strong")).holds());
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn without_the_original_the_error_names_an_alternative() {
     let release = fold(&vectors["release"]);
     let texts = Dataset::of_release(release, 3, &[&SensitiveSpec::default()]).unwrap();
     let error: Error =
-        verify_with_original(&texts, &[promise(4, "paper")], None, None).unwrap_err();
+        verify_with_original(&texts, &[privacy_model(4, "paper")], None, None).unwrap_err();
     assert!(error.message().contains("needs the original table"));
     assert!(error.advice().unwrap().contains("l-diversity"));
 }

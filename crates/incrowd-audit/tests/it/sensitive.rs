@@ -3,7 +3,7 @@
 
 use incrowd_audit::attack::{Adversary, Card, Published};
 use incrowd_audit::{Verification, verify};
-use incrowd_core::model::Promise;
+use incrowd_core::model::PrivacyModel;
 use incrowd_core::{
     Categories, ColumnSpec, Dataset, Folded, Publish, SensitiveSpec, Silent, Value,
 };
@@ -33,14 +33,14 @@ fn categories(json: &Json) -> Categories {
 }
 
 /// The four models of the paper with the parameters of a case.
-fn promises(case: &Json) -> [(&'static str, Promise); 4] {
+fn privacy_models(case: &Json) -> [(&'static str, PrivacyModel); 4] {
     let count = |name: &str| Value::Integer(case[name].as_i64().unwrap());
     let make = |name: &str, params: &[&str]| {
         let value = |p: &&str| match *p {
             "alpha" => ("alpha".to_owned(), Value::Real(number(&case["alpha"]))),
             p => (p.to_owned(), count(p)),
         };
-        Promise::new(name, params.iter().map(value)).unwrap()
+        PrivacyModel::new(name, params.iter().map(value)).unwrap()
     };
     [
         ("k", make("k-anonymity", &["k"])),
@@ -51,7 +51,11 @@ fn promises(case: &Json) -> [(&'static str, Promise); 4] {
 }
 
 /// Verifies a release whose last column is sensitive.
-fn judge(rows: &[Vec<String>], spec: &SensitiveSpec, promises: &[Promise]) -> Verification {
+fn judge(
+    rows: &[Vec<String>],
+    spec: &SensitiveSpec,
+    privacy_models: &[PrivacyModel],
+) -> Verification {
     let width = rows[0].len();
     let names: Vec<String> = (0..width).map(|i| format!("c{i}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -59,14 +63,14 @@ fn judge(rows: &[Vec<String>], spec: &SensitiveSpec, promises: &[Promise]) -> Ve
     let folded = Folded::from_records(&names, cells, false);
     let release =
         Dataset::of_release(folded, width - 1, &[spec]).map_err(|e| e.misfit.error).unwrap();
-    verify(&release, promises, None).unwrap()
+    verify(&release, privacy_models, None).unwrap()
 }
 
 fn check(name: &str, case: &Json, list: &Json) {
     let rows: Vec<Vec<String>> = case["rows"].as_array().unwrap().iter().map(texts).collect();
     let spec = SensitiveSpec { categories: Some(categories(list)), ..SensitiveSpec::default() };
-    let (keys, promises): (Vec<_>, Vec<_>) = promises(case).into_iter().unzip();
-    let found = judge(&rows, &spec, &promises);
+    let (keys, privacy_models): (Vec<_>, Vec<_>) = privacy_models(case).into_iter().unzip();
+    let found = judge(&rows, &spec, &privacy_models);
     assert!(!keys.is_empty() && keys.len() == found.judgements.len(), "{name}");
     for (key, judgement) in keys.iter().zip(&found.judgements) {
         assert_eq!(judgement.holds, case["verdict"][key].as_bool().unwrap(), "{name}: {key}");
@@ -81,8 +85,8 @@ fn check(name: &str, case: &Json, list: &Json) {
         }
         params.retain(|(name, _)| name != param);
         params.push((param.to_owned(), Value::Integer(1_000_000)));
-        let promise = Promise::new(model, params).unwrap();
-        judge(&rows, &spec, &[promise]).judgements[0].have
+        let privacy_model = PrivacyModel::new(model, params).unwrap();
+        judge(&rows, &spec, &[privacy_model]).judgements[0].have
     };
     assert_eq!(minimum("p-sensitive", "p"), own["min_distinct"].as_f64().unwrap(), "{name}");
     assert_eq!(
@@ -169,8 +173,8 @@ fn weights_are_ordinal() {
                     if name == "alpha" { Value::Real(x) } else { Value::Integer(x as i64) },
                 )
             });
-            let promise = Promise::new("p-alpha-sensitive", params).unwrap();
-            let found = judge(&[vec!["g".into(), format!("v{i}")]], &spec, &[promise]);
+            let privacy_model = PrivacyModel::new("p-alpha-sensitive", params).unwrap();
+            let found = judge(&[vec!["g".into(), format!("v{i}")]], &spec, &[privacy_model]);
             assert!(
                 (found.judgements[0].have - number(weight)).abs() < 1e-12,
                 "{m} categories, value {i}"
@@ -193,8 +197,8 @@ fn mean_weight_and_category_share_are_stricter_than_the_sum_of_weights() {
             ("alpha".to_owned(), Value::Real(2.0)),
         ];
         params.extend(extra.iter().map(|(name, x)| ((*name).to_owned(), Value::Real(*x))));
-        let promise = Promise::new("p-plus-alpha-sensitive", params).unwrap();
-        judge(&rows, &spec, &[promise]).judgements[0].holds
+        let privacy_model = PrivacyModel::new("p-plus-alpha-sensitive", params).unwrap();
+        judge(&rows, &spec, &[privacy_model]).judgements[0].holds
     };
     assert!(holds(&[]));
     assert!(holds(&[("mean_weight", 0.1), ("max_category_share", 0.9)]));
@@ -213,11 +217,12 @@ fn models_about_values_are_undecided_if_only_categories_are_published() {
         values.iter().map(|v| vec!["g".to_owned(), (*v).to_owned()]).collect()
     };
     let case = serde_json::json!({ "k": 2, "p": 2, "alpha": 0 });
-    let promises: Vec<Promise> = promises(&case).into_iter().map(|(_, promise)| promise).collect();
-    let one = judge(&rows(&["category 1", "category 1"]), &spec, &promises);
+    let privacy_models: Vec<PrivacyModel> =
+        privacy_models(&case).into_iter().map(|(_, privacy_model)| privacy_model).collect();
+    let one = judge(&rows(&["category 1", "category 1"]), &spec, &privacy_models);
     let unknown: Vec<(bool, bool)> = one.judgements.iter().map(|j| (j.holds, j.unknown)).collect();
     assert_eq!(unknown, [(true, false), (false, true), (false, true), (false, false)]);
-    let two = judge(&rows(&["category 1", "category 2"]), &spec, &promises);
+    let two = judge(&rows(&["category 1", "category 2"]), &spec, &privacy_models);
     assert!(two.judgements.iter().all(|j| j.holds && !j.unknown));
 }
 

@@ -25,7 +25,9 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
             let others = [&args.external, &args.keys.job];
             others.into_iter().flatten().for_each(|path| claim.reads(path));
             let target = claim.writes(path, "the details", "details")?;
-            incrowd::front_end::check_file(path, incrowd::front_end::Mark::None, args.replace)?;
+            let mark = incrowd::front_end::Mark::None;
+            let note = incrowd::front_end::check_file(path, mark, args.replace)?;
+            note.iter().for_each(|note| mode.note(note));
             Ok(target)
         });
     let details = details.transpose()?;

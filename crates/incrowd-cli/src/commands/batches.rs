@@ -69,10 +69,10 @@ fn row(batch: &Batch, joined: bool) -> Vec<String> {
     let mut cells = vec![batch.name.clone()];
     match &batch.outcome {
         Ok(report) => {
-            let withheld = report.suppression.as_ref().map_or(0, |step| step.suppressed);
+            let suppressed = report.suppression.as_ref().map_or(0, |step| step.suppressed);
             cells.push(thousands(report.records.read - report.records.dropped_missing));
             cells.push(thousands(report.records.published));
-            cells.push(thousands(withheld));
+            cells.push(thousands(suppressed));
             cells.push(if batch.skewed() == Some(true) { "yes" } else { "no" }.to_owned());
         }
         Err(_) => cells.extend([dash(), "0".to_owned(), dash(), "yes".to_owned()]),

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &CompareArgs, mode: OutputMode) -> Result<ExitCode, Fail
             "interrupted after {done} of {asked} configurations; run the same command to continue"
         ));
         // Running threads are not waited for.
-        std::process::exit(130);
+        crate::end(130);
     }
     // Without a choice, no configuration gave a release.
     Ok(ExitCode::from(u8::from(compared.choice.is_none())))

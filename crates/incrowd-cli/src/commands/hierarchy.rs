@@ -59,9 +59,10 @@ fn build(
     claim.read_input(&Input { paths: vec![table.to_owned().into()], ..Input::default() });
     claim.reads(kind);
     let target = output.map(|path| claim.writes(path, "the hierarchy", "output")).transpose()?;
-    output.iter().try_for_each(|path| {
-        incrowd::front_end::check_file(path, incrowd::front_end::Mark::None, replace)
-    })?;
+    for path in output {
+        let note = incrowd::front_end::check_file(path, incrowd::front_end::Mark::None, replace)?;
+        note.iter().for_each(|note| mode.note(note));
+    }
     let taxonomy = build_taxonomy(table, column, kind, mode)?;
     if let Some(target) = &target {
         incrowd::front_end::write_file(

@@ -28,6 +28,9 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
     let roles = job.columns.into_iter().map(|(name, column)| (name, column.role)).collect();
     let options =
         InitOptions { input, roles, k: args.k, job: args.output.clone(), preset: args.preset };
+    if args.output.exists() {
+        mode.note(&format!("`{file}` is replaced"));
+    }
     let draft = options.progress(&Bar::new(mode)).run()?;
     incrowd::front_end::write_file(&target, draft.text.as_bytes(), incrowd::Audience::Everybody)?;
     let columns = by_role(&draft.profile);

@@ -29,6 +29,11 @@ pub(crate) fn run(args: &RecoverArgs, mode: OutputMode) -> Result<ExitCode, Fail
                 .iter()
                 .map(|path| path.display().to_string())
                 .collect::<Vec<_>>(),
+            "of_others": recovery
+                .of_others
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect::<Vec<_>>(),
         }));
         unauthenticated.extend(recovery.unauthenticated);
     }
@@ -60,12 +65,13 @@ fn directory(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn print(place: &Path, recovery: &Recovery) {
-    let Recovery { completed, undone, removed, unauthenticated } = recovery;
+    let Recovery { completed, undone, removed, unauthenticated, of_others } = recovery;
     let counts = [
         (*completed, "completed", "the new release is published"),
         (*undone, "undone", "the old release is still published"),
         (*removed, "removed", "staged files of runs that ended early"),
-        (unauthenticated.len() as u64, "ignored", "journals of other users"),
+        (unauthenticated.len() as u64, "ignored", "journals that your key does not authenticate"),
+        (of_others.len() as u64, "left", "journals of other users, who can recover them"),
     ];
     let place = one_line(&place.display().to_string());
     let mut nothing = true;

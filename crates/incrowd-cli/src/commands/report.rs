@@ -28,7 +28,9 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
         args.owner.as_ref().map(|path| claim.writes(path, "the data owner's page", "owner"));
     let owner_target = owner_target.transpose()?;
     for path in std::iter::once(&output).chain(&args.owner) {
-        incrowd::front_end::check_file(path, incrowd::front_end::Mark::Page, args.replace)?;
+        let mark = incrowd::front_end::Mark::Page;
+        let note = incrowd::front_end::check_file(path, mark, args.replace)?;
+        note.iter().for_each(|note| mode.note(note));
     }
     let workload = Workload { seed: args.seed, ..Workload::default() };
     let ask = Ask { pairs: true, workload, target: args.target.clone(), ..Ask::default() };

@@ -75,8 +75,8 @@ fn first_format(lines: &str, marks: &str) -> String {
 
 /// A journal of the current format, authenticated with another key.
 fn current_format(lines: &str, marks: &str) -> String {
-    let lines = lines.replace(" replaces ", " 1:born:2 ");
-    let text = format!("incrowd journal 3\nplace {JOURNAL} 1 2 3 4\npublication 1\nfirst\n{lines}");
+    let lines = lines.replace(" replaces ", " 1:2:3:4 ");
+    let text = format!("incrowd journal 4\nplace {JOURNAL} 1 2 3 4\npublication 1\nfirst\n{lines}");
     let code = |text: &str| hex(blake3::keyed_hash(&[7; 32], text.as_bytes()));
     let marks: String = marks
         .split_whitespace()
@@ -96,7 +96,7 @@ fn forged(test: &TestDir) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (name, form) in [
         ("1", first_format as fn(&str, &str) -> String),
-        ("3", current_format as fn(&str, &str) -> String),
+        ("4", current_format as fn(&str, &str) -> String),
     ] {
         let cases = [
             ("a line for any file", format!("note {victim} echo%20owned\n"), ""),
@@ -118,7 +118,7 @@ fn forged(test: &TestDir) -> Vec<(String, String)> {
             all.push((format!("{what}, format {name}"), form(&lines, marks)));
         }
     }
-    all.push(("a truncated journal".to_owned(), "incrowd journal 3\nplace".to_owned()));
+    all.push(("a truncated journal".to_owned(), "incrowd journal 4\nplace".to_owned()));
     all.push(("an empty journal".to_owned(), String::new()));
     all
 }
@@ -709,7 +709,7 @@ fn journals_of_other_users_are_not_executed() {
         skip!("another user cannot run the binary here");
     }
     run("verify out.csv").exits(2).reports(&["only its owner can complete it", "incrowd recover"]);
-    run("recover").exits(0).prints(&["nothing to recover"]);
+    run("recover").exits(0).prints(&["left       1   journals of other users"]);
     assert!(test.files() == before, "{:?}", test.names());
     // The same journal, now owned by the other user, as after unpacking an archive.
     open_to_others(&test);
@@ -717,8 +717,11 @@ fn journals_of_other_users_are_not_executed() {
     warns(&run("verify out.csv"), "unpacked", "verify");
     assert_eq!(test.bytes(&name), journal);
     // Root does not execute journals of the other user either.
-    test.run("recover").exits(0).prints(&["nothing to recover"]);
+    test.run("recover").exits(0).prints(&["left       1   journals of other users"]);
     assert_eq!(test.bytes(&name), journal);
+    // A release of root with a journal of the other user about it.
+    chown(test.path().join("out.csv"), Some(0), Some(0)).unwrap();
+    warns(&test.run("verify out.csv"), "another user's", "verify");
     std::fs::remove_file(test.path().join(&name)).unwrap();
     test.succeeds("recover");
     // Every command, on journals that the other user has unpacked.

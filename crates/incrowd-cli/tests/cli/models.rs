@@ -111,26 +111,26 @@ fn every_release_is_verified_from_its_manifest_and_fails_a_stronger_model() {
         let named = KEPT.iter().any(|(kept, ..)| kept.split(':').next() == Some(card.name));
         assert!(
             named,
-            "`{}`: add a promise, a stronger one and its flags to `KEPT` of {}",
+            "`{}`: add a model, a stronger one and its flags to `KEPT` of {}",
             card.name,
             file!()
         );
     }
-    for (kept, stronger, beside) in KEPT {
+    for (kept, stronger, further) in KEPT {
         let test = setup();
         // A coarse grouping, so that models that compare groups with the whole table apply.
         let (making, judging) = apart(kept);
-        let done = test.succeeds(&format!("{TABLE} --model {kept} {beside} {making}"));
-        let beside = format!("{beside} {judging}");
+        let done = test.succeeds(&format!("{TABLE} --model {kept} {further} {making}"));
+        let further = format!("{further} {judging}");
         let title = kept.split(':').next().unwrap();
         done.prints(&[title, "holds", "cost "]);
-        let verified = test.succeeds(&format!("verify out.csv {beside}"));
+        let verified = test.succeeds(&format!("verify out.csv {further}"));
         verified.prints(&[title, "holds", "digest   matches the manifest"]);
-        let json = test.succeeds(&format!("verify out.csv {beside} --json")).json();
+        let json = test.succeeds(&format!("verify out.csv {further} --json")).json();
         assert_eq!(json["models"][0]["holds"], true, "{kept}");
         let manifest = test.json("out.release.json");
         assert_eq!(json["models"], manifest["models"], "{kept}");
-        let failed = test.run(&format!("verify out.csv {beside} --model {stronger}")).exits(1);
+        let failed = test.run(&format!("verify out.csv {further} --model {stronger}")).exits(1);
         failed.prints(&[title, "FAILS"]);
     }
 }

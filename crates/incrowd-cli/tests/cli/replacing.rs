@@ -115,7 +115,8 @@ fn a_page_of_a_report_replaces_a_page_and_no_other_file() {
         &format!("{MADE} -o out.csv --report page.html"),
         &["`page.html` exists and was not made by incrowd", "--replace"],
     );
-    test.succeeds(&format!("{MADE} -o out.csv --report page.html --replace"));
+    let replaced = ["`page.html`, which was not made by incrowd, is replaced"];
+    test.succeeds(&format!("{MADE} -o out.csv --report page.html --replace")).reports(&replaced);
     test.succeeds(&format!("{MADE} -o out.csv --report page.html"));
     test.succeeds("report out.csv -o page.html");
     test.write("owner.html", "mine");
@@ -124,7 +125,11 @@ fn a_page_of_a_report_replaces_a_page_and_no_other_file() {
         "report out.csv --original people.csv -o page.html --owner owner.html",
         &["`owner.html`", "--replace"],
     );
-    test.succeeds("report out.csv --original people.csv -o page.html --owner owner.html --replace");
+    test.succeeds("report out.csv --original people.csv -o page.html --owner owner.html --replace")
+        .reports(&["`owner.html`, which was not made by incrowd, is replaced"]);
+    test.write("details.csv", "mine");
+    test.succeeds("attack out.csv --details details.csv --replace")
+        .reports(&["`details.csv`, which was not made by incrowd, is replaced"]);
     test.succeeds("report out.csv --original people.csv -o page.html --owner owner.html");
 }
 

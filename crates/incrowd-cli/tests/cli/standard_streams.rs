@@ -198,6 +198,19 @@ mod redirected {
         let done = shell(&test, "$incrowd profile people.csv 2>> people.csv").exits(2);
         done.prints(&["standard error goes into"]);
         shell(&test, "$incrowd profile people.csv >> people.csv 2>&1").exits(2);
+        for line in ["profile missing.csv people.csv", "anonymize -j missing.toml people.csv"] {
+            let done = shell(&test, &format!("$incrowd {line} 2>> people.csv")).exits(2);
+            assert!(done.stdout.contains("missing"), "{done}");
+        }
+        test.write(".people.csv.0123456789abcdef.incrowd-journal", "forged");
+        shell(&test, "$incrowd profile people.csv 2>> people.csv").exits(2);
+        test.write(
+            "named.toml",
+            "[input]\npath = \"people.csv\"\n[columns]\nage = { role = \"quasi\" }\n",
+        );
+        shell(&test, "$incrowd anonymize named.toml -o out.csv 2>> people.csv").exits(2);
+        std::fs::remove_file(test.path().join(".people.csv.0123456789abcdef.incrowd-journal"))
+            .unwrap();
         assert_eq!(test.text("people.csv"), before);
         // A key is read too.
         shell(&test, &format!("$incrowd anonymize people.csv {FLAGS} -o signed.csv --sign my.key"))

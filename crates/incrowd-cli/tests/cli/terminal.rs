@@ -43,7 +43,12 @@ fn names_of_columns_and_files_do_not_control_the_terminal() {
         ("measure people.csv out.csv".to_owned(), 0),
         ("attack out.csv --original people.csv --all".to_owned(), 0),
         ("compare job.toml --algorithms mondrian --k 2 -o compared".to_owned(), 0),
-        // Errors that name columns and files.
+        // Errors that name columns and files, also those about the arguments.
+        ("verify people.csv f\u{1b}]0;x\u{7}ile.csv".to_owned(), 2),
+        ("verify people.csv f\u{202e}ile.csv".to_owned(), 2),
+        ("f\u{202e}ile.csv".to_owned(), 2),
+        ("completions f\u{202e}ile.csv".to_owned(), 2),
+        ("anonymize --f\u{202e}ile.csv".to_owned(), 2),
         ("anonymize people.csv --quasi a[31mge -k 2 -o x.csv".to_owned(), 2),
         ("anonymize f\u{1b}[2Jil.csv --quasi age -k 2 -o x.csv".to_owned(), 2),
         (

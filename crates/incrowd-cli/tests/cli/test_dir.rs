@@ -113,7 +113,7 @@ impl TestDir {
     }
 
     /// Returns a command that runs the binary in this directory, with a fixed environment.
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_incrowd"));
         command.current_dir(self.path()).env("LC_ALL", "C.UTF-8");
         // Not the configuration of the user who runs the tests.

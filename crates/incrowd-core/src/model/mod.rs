@@ -82,17 +82,17 @@ models! {
 /// A model with the parameters that a program states.
 ///
 /// ```
-/// use incrowd_core::model::{Promise, l_diversity};
+/// use incrowd_core::model::{PrivacyModel, l_diversity};
 ///
 /// let stated = l_diversity(3).on("disease").with("kind", "entropy");
-/// let promise = Promise::new(stated.card.name, stated.params).unwrap();
-/// assert_eq!(promise.title(), "l-diversity(kind=entropy, l=3, on=disease)");
+/// let privacy_model = PrivacyModel::new(stated.card.name, stated.params).unwrap();
+/// assert_eq!(privacy_model.title(), "l-diversity(kind=entropy, l=3, on=disease)");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Stated {
     /// The model.
     pub card: &'static Card,
-    /// The stated parameters. They are checked when a [`Promise`] is made of them.
+    /// The stated parameters. They are checked when a [`PrivacyModel`] is made of them.
     pub params: Vec<(String, Value)>,
 }
 
@@ -332,16 +332,19 @@ impl Verdict {
 
 /// A privacy model with its checked parameters.
 #[derive(Debug)]
-pub struct Promise {
+pub struct PrivacyModel {
     /// The parameters, defaults included.
     pub params: Params,
     /// The model.
     pub model: Box<dyn Model>,
 }
 
-impl Promise {
+impl PrivacyModel {
     /// Creates the model with this name and these parameters.
-    pub fn new(name: &str, given: impl IntoIterator<Item = (String, Value)>) -> Result<Promise> {
+    pub fn new(
+        name: &str,
+        given: impl IntoIterator<Item = (String, Value)>,
+    ) -> Result<PrivacyModel> {
         let Some(card) = MODELS.iter().find(|card| card.name == name) else {
             let known = MODELS.iter().map(|card| card.name);
             return Err(Error::job(format!("there is no model `{name}`"))
@@ -350,7 +353,7 @@ impl Promise {
         };
         let params = Params::new(card.name, card.params, given)?;
         let model = (card.make)(&params)?;
-        Ok(Promise { params, model })
+        Ok(PrivacyModel { params, model })
     }
 
     /// Creates a model for a table with these sensitive columns. The model's column must be one of
@@ -359,7 +362,7 @@ impl Promise {
         name: &str,
         given: impl IntoIterator<Item = (String, Value)>,
         sensitive: &[&str],
-    ) -> Result<Promise> {
+    ) -> Result<PrivacyModel> {
         let mut given: Vec<(String, Value)> = given.into_iter().collect();
         let card = MODELS.iter().find(|card| card.name == name);
         let columns =
@@ -394,7 +397,7 @@ impl Promise {
                 }
             }
         }
-        Promise::new(name, given)
+        PrivacyModel::new(name, given)
     }
 
     /// The model's name.
@@ -495,8 +498,11 @@ mod tests {
             let required = card.params.iter().filter(|param| param.default.is_none());
             let names: Vec<&str> = required.map(|param| param.name).collect();
             assert!(stated.params.iter().map(|(name, _)| name).eq(&names), "{}", card.name);
-            let promise = Promise::new(stated.card.name, stated.params);
-            assert_eq!(promise.unwrap_or_else(|e| panic!("{}: {e}", card.name)).name(), card.name);
+            let privacy_model = PrivacyModel::new(stated.card.name, stated.params);
+            assert_eq!(
+                privacy_model.unwrap_or_else(|e| panic!("{}: {e}", card.name)).name(),
+                card.name
+            );
         }
     }
 }

@@ -227,6 +227,9 @@ impl Publication {
         }
         for one in &self.moves {
             if one.new.is_at(&one.staged) {
+                // The replaced file may have been changed since it got its second name.
+                one.check_old()?;
+                one.check_target()?;
                 disk::rename(&one.staged, &one.target)?;
             } else if !one.new.is_at(&one.target) {
                 return Err(Error::new(ErrorKind::NotFound, "a staged file is gone"));
@@ -322,17 +325,43 @@ fn put(journal: &Path, content: &Content, secret: &Secret) -> Result<(File, Stri
     }
 }
 
+/// The maximum length of a ledger, which is read whole.
+const MOST_LEDGER_BYTES: u64 = 256 << 20;
+
+/// How a line of a ledger begins: it is a JSON object with at least one key.
+const LINE_BEGINS: &[u8] = b"{\"";
+
+/// The number of bytes of the complete lines of a ledger. An incomplete last line was written by a
+/// run that died, and is truncated. It is an error if it does not begin like a line of a ledger:
+/// then the file has other content, which must not be lost.
+pub fn whole_lines(text: &[u8]) -> Result<usize> {
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let last = &text[whole..];
+    if last.starts_with(LINE_BEGINS) || LINE_BEGINS.starts_with(last) {
+        return Ok(whole);
+    }
+    Err(Error::new(ErrorKind::InvalidData, "its last line is none of a ledger"))
+}
+
+/// Reads a ledger. It is an error if it is too large.
+pub fn read_ledger(file: &mut File) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(MOST_LEDGER_BYTES + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MOST_LEDGER_BYTES {
+        return Err(Error::new(ErrorKind::InvalidData, "it is too large for a ledger"));
+    }
+    Ok(text)
+}
+
 /// Appends a line to a ledger unless the ledger has it already: the whole line, or nothing. A
 /// symbolic link is refused.
 fn append(note: &Note) -> Result<()> {
     let mut file = open_to_append(&note.path)?;
-    let mut text = Vec::new();
-    file.read_to_end(&mut text)?;
+    let text = read_ledger(&mut file)?;
     if text.split(|byte| *byte == b'\n').any(|line| line == note.line.as_bytes()) {
         return Ok(());
     }
-    // An incomplete last line was written by a run that died. It is truncated.
-    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1) as u64;
+    let whole = whole_lines(&text)? as u64;
     if whole < text.len() as u64 {
         file.set_len(whole)?;
     }

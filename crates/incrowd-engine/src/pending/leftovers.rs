@@ -91,6 +91,8 @@ pub struct Recovery {
     pub removed: u64,
     /// Journals that this user's key does not authenticate. They were neither executed nor removed.
     pub unauthenticated: Vec<PathBuf>,
+    /// Journals of other users, who can complete these publications.
+    pub of_others: Vec<PathBuf>,
 }
 
 /// Completes or undoes every interrupted publication in a directory, then removes the staged files
@@ -106,7 +108,7 @@ pub fn recover(place: &Path) -> Result<Recovery> {
             Ok(Recovered::Completed) => recovery.completed += 1,
             // Another journal of the same publication may have been recovered before this one.
             Ok(Recovered::Undone) => recovery.undone += u64::from(existed),
-            Ok(Recovered::NotOurs) => {}
+            Ok(Recovered::NotOurs) => recovery.of_others.push(path),
             Ok(Recovered::Unauthenticated) => recovery.unauthenticated.push(path),
             Err(error) => {
                 return Err(Error::resources(format!(
@@ -251,13 +253,22 @@ impl TableDirectories {
 /// or a directory. Nothing is changed.
 pub fn unauthenticated_journals(table: &Path) -> Vec<PathBuf> {
     let secret = Secret::existing().ok().flatten();
-    let journals = TableDirectories::of(table).all.into_iter().flat_map(|place| place.journals());
-    journals
-        .filter(|path| {
-            let inspected = journal::inspect(path, |_| false, secret.as_ref());
-            matches!(inspected, Ok(Inspected::Unauthenticated))
-        })
-        .collect()
+    let mut found = Vec::new();
+    for place in TableDirectories::of(table).all {
+        // Another user may have journals in a shared directory. Only those about the table matter.
+        let is_about_table = |path: &Path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            place.files().any(|file| is_hidden_name(&name, &hidden(&file), journal::ENDING))
+        };
+        let is_reported = |path: &PathBuf| match journal::inspect(path, |_| false, secret.as_ref())
+        {
+            Ok(Inspected::Unauthenticated) => true,
+            Ok(Inspected::NotOurs) => is_about_table(path),
+            _ => false,
+        };
+        found.extend(place.journals().into_iter().filter(is_reported));
+    }
+    found
 }
 
 /// Refuses a table if the publication of one of its files was interrupted, because its files may

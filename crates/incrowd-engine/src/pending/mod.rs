@@ -16,8 +16,8 @@ use std::time::Duration;
 use incrowd_core::{Error, Result};
 
 pub use disk::Writer;
-pub use journal::Note;
 use journal::Publication;
+pub use journal::{Note, read_ledger, whole_lines};
 pub use leftovers::{Recovery, recover, refuse_interrupted, unauthenticated_journals};
 use secret::Secret;
 pub use secret::configuration_directory;
@@ -31,7 +31,6 @@ pub struct Pending {
     target: Target,
     staged: PathBuf,
     file: File,
-    /// The number of bytes that were written with direct I/O, bypassing the page cache.
     /// The permission bits of the published file.
     mode: u32,
     /// Whether the file is published, or a journal is responsible for it. Then dropping must not
@@ -50,12 +49,18 @@ fn under_way() -> MutexGuard<'static, Vec<PathBuf>> {
     UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The first file of each release that this process has published. It is changed only by code that
+/// holds the lock of the staged files.
+static PUBLISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
 /// Removes all staged files of a process that is about to exit after a signal. The lock is never
-/// released, so that no thread can create or publish a file before the process exits.
-pub fn abandon_all() {
+/// released, so that no thread can create or publish a file before the process exits. Returns the
+/// first file of each release that this process has published.
+pub fn abandon_all() -> Vec<PathBuf> {
     let under_way = under_way();
     under_way.iter().for_each(|path| drop(disk::remove(path)));
     std::mem::forget(under_way);
+    PUBLISHED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Error {
@@ -251,6 +256,7 @@ impl Pending {
         let done = publication.forward().map_err(failed);
         let settled = match &done {
             Ok(()) => {
+                PUBLISHED.lock().unwrap_or_else(PoisonError::into_inner).push(shown.clone());
                 // If this fails, the next recovery removes the remaining files.
                 publication.finish().ok();
                 true

@@ -39,10 +39,9 @@ impl Secret {
     /// directory, the secret is valid for this publication only. Then a failed publication is still
     /// undone, but after a crash the user must handle the journal manually.
     pub(super) fn read_or_make() -> Result<Secret> {
-        let Some(path) = configuration_directory().map(|directory| directory.join(NAME)) else {
+        let Some(path) = own_directory()?.map(|directory| directory.join(NAME)) else {
             return Ok(Secret(rand::random()));
         };
-        check_directory(directory(&path))?;
         if let Some(secret) = read(&path)? {
             return Ok(secret);
         }
@@ -57,9 +56,7 @@ impl Secret {
 
     /// The user's secret, if there is one.
     pub(super) fn existing() -> Result<Option<Secret>> {
-        let Some(directory) = configuration_directory() else { return Ok(None) };
-        check_directory(&directory)?;
-        read(&directory.join(NAME))
+        own_directory()?.map_or(Ok(None), |directory| read(&directory.join(NAME)))
     }
 
     /// The authentication code of a text.
@@ -79,17 +76,36 @@ impl Secret {
     }
 }
 
-/// Returns an error if other users can write to the configuration directory. They could replace the
-/// key by an older one, or by a link.
-fn check_directory(directory: &Path) -> Result<()> {
-    let shown = directory.display();
-    match std::fs::metadata(directory) {
-        Ok(found) if others_can(&found, OTHERS_WRITE) => Err(Error::resources(format!(
-            "other users can write to `{shown}`, which has the key of journals"
-        ))
-        .help(format!("chmod go-w {shown}"))),
-        _ => Ok(()),
+/// The configuration directory, if this user owns it, or would own it if it does not exist yet. A
+/// program that runs as another user with this user's `HOME`, as `sudo` does, must neither use the
+/// key there nor make one that the owner cannot read.
+fn own_directory() -> Result<Option<PathBuf>> {
+    let Some(place) = configuration_directory() else { return Ok(None) };
+    let existing = place.ancestors().find_map(|path| Some((path, std::fs::metadata(path).ok()?)));
+    let Some((path, found)) = existing.filter(|(_, found)| is_ours(found)) else { return Ok(None) };
+    // Many users have a group of their own, so that a parent which the group can write to is common.
+    check_writers(path, &found, if path == place { GROUP_WRITE | ALL_WRITE } else { ALL_WRITE })?;
+    // A user who can write to the parent can put another directory in place.
+    if path == place
+        && let Some(parent) = place.parent()
+        && let Ok(found) = std::fs::metadata(parent)
+    {
+        check_writers(parent, &found, ALL_WRITE)?;
     }
+    Ok(Some(place))
+}
+
+/// Returns an error if a directory has one of these permission bits: other users could replace the
+/// key by an older one, or by a link. In a sticky directory they cannot.
+fn check_writers(directory: &Path, found: &Metadata, bits: u32) -> Result<()> {
+    if !others_can(found, bits) || others_can(found, STICKY) {
+        return Ok(());
+    }
+    let shown = directory.display();
+    Err(Error::resources(format!(
+        "other users can write to `{shown}`, in which the key of journals is"
+    ))
+    .help(format!("chmod go-w {shown}")))
 }
 
 /// Reads the secret. Returns `None` for a file that belongs to another user or that cannot be
@@ -151,7 +167,10 @@ fn make(path: &Path, secret: &Secret) -> std::io::Result<bool> {
 
 /// Permission bits of all users but the owner.
 const OTHERS_READ: u32 = 0o077;
-const OTHERS_WRITE: u32 = 0o022;
+const GROUP_WRITE: u32 = 0o020;
+const ALL_WRITE: u32 = 0o002;
+/// The permission bit of a directory in which only a file's owner can rename or remove it.
+const STICKY: u32 = 0o1000;
 
 /// Whether a file has one of these permission bits.
 #[cfg(unix)]

@@ -200,11 +200,11 @@ impl Counted {
     }
 }
 
-/// Folds a table of another system, and counts the unique records on the columns `beside`.
+/// Folds a table of another system, and counts the unique records on the columns `examined`.
 pub(crate) fn fold(
     remote: &dyn Remote,
     spec: &FoldSpec,
-    beside: ExaminedColumns<'_>,
+    examined: ExaminedColumns<'_>,
     progress: &dyn Progress,
 ) -> Result<(Folded, RecordValues)> {
     refuse_people(remote, spec)?;
@@ -235,21 +235,22 @@ pub(crate) fn fold(
     if !spec.repeating.is_empty() {
         folded.repeating = remote.repeating(&spec.repeating, &spec.missing)?;
     }
-    Ok((folded, look(remote, beside)?))
+    Ok((folded, examine(remote, examined)?))
 }
 
 /// Counts the records that are unique on each of some columns, and on all of them together.
-fn look(remote: &dyn Remote, beside: ExaminedColumns<'_>) -> Result<RecordValues> {
-    if beside.columns.is_empty() {
+fn examine(remote: &dyn Remote, examined: ExaminedColumns<'_>) -> Result<RecordValues> {
+    if examined.columns.is_empty() {
         return Ok(RecordValues::default());
     }
-    let mut sets: Vec<Vec<String>> = beside.columns.iter().map(|name| vec![name.clone()]).collect();
+    let mut sets: Vec<Vec<String>> =
+        examined.columns.iter().map(|name| vec![name.clone()]).collect();
     if sets.len() > 1 {
-        sets.push(beside.columns.to_vec());
+        sets.push(examined.columns.to_vec());
     }
     let (mut once, people) = match remote.knows_persons() {
-        true => remote.alone_persons(&sets).map(|(once, people)| (once, Some(people)))?,
-        false => (remote.alone(&sets)?, None),
+        true => remote.unique_persons(&sets).map(|(once, people)| (once, Some(people)))?,
+        false => (remote.unique_records(&sets)?, None),
     };
     if once.len() != sets.len() {
         return Err(Error::bug("a system counted other columns than it was asked for"));
@@ -260,7 +261,7 @@ fn look(remote: &dyn Remote, beside: ExaminedColumns<'_>) -> Result<RecordValues
         texts: PackedTexts::unnamed(1),
         codes: Vec::new(),
     };
-    let columns = beside.columns.iter().map(column).collect();
+    let columns = examined.columns.iter().map(column).collect();
     Ok(RecordValues {
         table: Columnar { columns, records: 0 },
         once: Some(once),

@@ -158,12 +158,12 @@ impl Engine for RemoteEngine {
         &self,
         table: usize,
         columns: &[String],
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let source = Source::of_batches(&Batches::remote(self.store.open(table)?))?;
         let shape = self.shapes.get(table).cloned().unwrap_or_default();
-        source.read_shaped(columns, &shape, beside, progress)
+        source.read_shaped(columns, &shape, examined, progress)
     }
 
     fn publish(&mut self, manifest: &[u8]) -> Result<()> {

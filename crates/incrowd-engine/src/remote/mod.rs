@@ -38,16 +38,16 @@ pub const RECORDS: &str = "_incrowd_records";
 pub const FIRST: &str = "_incrowd_first";
 /// Plan column: the position of a row in sorted order.
 pub const RANK: &str = "_incrowd_rank";
-/// Column with the index of a *look*: one distinct combination of published cells.
-pub const LOOK: &str = "_incrowd_look";
+/// Column with the index of a *output row*: one distinct combination of published cells.
+pub const OUTPUT_ROW: &str = "_incrowd_output_row";
 /// Column with the index of a distinct row, assigned by the system that keeps the row.
 pub const ROW: &str = "_incrowd_row";
-/// The first record of a distinct row that gets a look. The records of a row are in random order
+/// The first record of a distinct row that gets an output row. The records of a row are in random order
 /// and are counted from 1.
 pub const FROM: &str = "_incrowd_from";
-/// The last record of a distinct row that gets a look, inclusive.
+/// The last record of a distinct row that gets an output row, inclusive.
 pub const TO: &str = "_incrowd_to";
-/// Whether all records of a row have the same look and are published: 1 or 0.
+/// Whether all records of a row have the same output row and are published: 1 or 0.
 pub const WHOLE: &str = "_incrowd_whole";
 
 /// Column with the number of counted records that have no person.
@@ -78,7 +78,7 @@ pub trait Remote: Debug + Send + Sync {
     fn count(&self, columns: &[String]) -> Result<Rows>;
 
     /// For each set of columns, the number of records whose values there are unique.
-    fn alone(&self, sets: &[Vec<String>]) -> Result<Vec<u64>>;
+    fn unique_records(&self, sets: &[Vec<String>]) -> Result<Vec<u64>>;
 
     /// Whether the system privately stores the persons of this table's records.
     fn knows_persons(&self) -> bool {
@@ -99,7 +99,7 @@ pub trait Remote: Debug + Send + Sync {
 
     /// For each set of columns, the number of persons with values that no other person has, and the
     /// number of all persons. Requires that the system [stores persons](Remote::knows_persons).
-    fn alone_persons(&self, _sets: &[Vec<String>]) -> Result<(Vec<u64>, u64)> {
+    fn unique_persons(&self, _sets: &[Vec<String>]) -> Result<(Vec<u64>, u64)> {
         Err(Error::bug("this system does not count persons"))
     }
 
@@ -133,11 +133,11 @@ pub trait Remote: Debug + Send + Sync {
 pub struct RemotePlan {
     /// The published columns, in order. `true` means that the cells come from the records.
     pub columns: Vec<(String, bool)>,
-    /// The looks: the other published columns with their types, and [`LOOK`] and [`RANK`]. Without
-    /// passthrough columns also [`RECORDS`] and [`FIRST`]; a look may then occur in several rows.
-    pub looks: Rows,
-    /// Assigns looks to the records of each kept row: [`ROW`], [`FROM`], [`TO`], [`LOOK`],
-    /// [`WHOLE`]. A record without a look is not published. `None` if there are no passthrough
+    /// The output rows: the other published columns with their types, and [`OUTPUT_ROW`] and [`RANK`]. Without
+    /// passthrough columns also [`RECORDS`] and [`FIRST`]; an output row may then occur in several rows.
+    pub output_rows: Rows,
+    /// Assigns output rows to the records of each kept row: [`ROW`], [`FROM`], [`TO`], [`OUTPUT_ROW`],
+    /// [`WHOLE`]. A record without an output row is not published. `None` if there are no passthrough
     /// columns, persons or sampling weights.
     pub slots: Option<Rows>,
     /// Whether the system must privately store the person of each written record, so that the

@@ -1,9 +1,9 @@
 //! Converts a plan to tables for another system.
 //!
-//! A *look* is one distinct combination of published cells: the cells of a group and the sensitive
-//! values. Without passthrough columns, the looks with their numbers of records are the whole
+//! A *output row* is one distinct combination of published cells: the cells of a group and the sensitive
+//! values. Without passthrough columns, the output rows with their numbers of records are the whole
 //! release. With passthrough columns, persons or sampling weights, each kept row has *slots*. The
-//! records of a row are put in random order once. A slot assigns a look to an interval of them.
+//! records of a row are put in random order once. A slot assigns an output row to an interval of them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use incrowd_core::{Error, GroupId, Plan, Result};
 
 use super::counted::{Counted, DROPPED};
-use super::{FIRST, FROM, LOOK, RANK, RECORDS, ROW, RemotePlan, TO, WHOLE};
+use super::{FIRST, FROM, OUTPUT_ROW, RANK, RECORDS, ROW, RemotePlan, TO, WHOLE};
 use crate::cells::{Cells, Texts, ranks};
 use crate::order::generator;
 use crate::sink::{Block, Renderer, Rows};
@@ -22,52 +22,53 @@ use crate::source::Format;
 use crate::table::assign::Draws;
 use crate::{Content, Dialect, Order, Output, Receipt};
 
-/// The number of looks per batch.
+/// The number of output rows per batch.
 const BATCH: usize = 1 << 15;
-/// The maximum number of records per row of the table of looks. It balances the tasks of the other
+/// The maximum number of records per row of the table of output rows. It balances the tasks of the other
 /// system.
 const MOST: u64 = 1 << 16;
 
-/// The distinct looks of a plan.
-struct LookTable {
-    /// For each look, a row of the table that has it.
+/// The distinct output rows of a plan.
+struct OutputRows {
+    /// For each output row, a row of the table that has it.
     rows: Vec<u32>,
     records: Vec<u64>,
-    /// For each row, the index of its look.
+    /// For each row, the index of its output row.
     of_row: Vec<u32>,
 }
 
-/// The look of a row that is not published.
+/// The output row of a row that is not published.
 const NONE: u32 = u32::MAX;
 
-impl LookTable {
-    fn new(plan: &Plan<'_>) -> LookTable {
+impl OutputRows {
+    fn new(plan: &Plan<'_>) -> OutputRows {
         let data = plan.dataset();
         let mut known: HashMap<(u32, Vec<u32>), u32, FixedState> = HashMap::default();
-        let mut looks = LookTable {
+        let mut output_rows = OutputRows {
             rows: Vec::new(),
             records: Vec::new(),
             of_row: Vec::with_capacity(data.rows()),
         };
         for row in 0..data.rows() {
             let Some(group) = plan.partition().group(row) else {
-                looks.of_row.push(NONE);
+                output_rows.of_row.push(NONE);
                 continue;
             };
-            let fresh = looks.rows.len() as u32;
-            let look = *known.entry((group.0, data.sensitive_codes(row).to_vec())).or_insert(fresh);
-            if look == fresh {
-                looks.rows.push(row as u32);
-                looks.records.push(0);
+            let fresh = output_rows.rows.len() as u32;
+            let output_row =
+                *known.entry((group.0, data.sensitive_codes(row).to_vec())).or_insert(fresh);
+            if output_row == fresh {
+                output_rows.rows.push(row as u32);
+                output_rows.records.push(0);
             }
-            looks.records[look as usize] += data.weight(row);
-            looks.of_row.push(look);
+            output_rows.records[output_row as usize] += data.weight(row);
+            output_rows.of_row.push(output_row);
         }
-        looks
+        output_rows
     }
 }
 
-/// A range of looks, as rows to render.
+/// A range of output rows, as rows to render.
 struct SlotRecords<'a> {
     cells: &'a Cells<'a>,
     rows: &'a [u32],
@@ -132,7 +133,7 @@ pub(super) fn tables(
         return Err(Error::bug("a plan is a typed table"));
     };
     let cells = Cells::new(plan, &own, &renderer, None);
-    let looks = LookTable::new(plan);
+    let output_rows = OutputRows::new(plan);
     let ranks =
         if output.order == Order::Sorted { ranks(plan) } else { vec![0; plan.dataset().rows()] };
     let (persons, weights) =
@@ -143,31 +144,33 @@ pub(super) fn tables(
             let last = last.filter(|last| last.kept.len() == last.of_row.len());
             let last =
                 last.ok_or_else(|| Error::bug("records are read again that were not kept"))?;
-            let (slots, receipt) = slots(plan, &looks, last)?;
+            let (slots, receipt) = slots(plan, &output_rows, last)?;
             (Some(slots), receipt)
         }
         false => {
-            let published = looks.records.iter().sum();
+            let published = output_rows.records.iter().sum();
             (None, Receipt { published, suppressed: plan.dataset().records() - published })
         }
     };
-    let names: &[&str] = if replays { &[LOOK, RANK] } else { &[LOOK, RANK, RECORDS, FIRST] };
+    let names: &[&str] =
+        if replays { &[OUTPUT_ROW, RANK] } else { &[OUTPUT_ROW, RANK, RECORDS, FIRST] };
     let schema = with_numbers(schema, names);
     let mut first = 0;
-    // The pieces of each look: its index, its number of records, and the number of records before
+    // The pieces of each output row: its index, its number of records, and the number of records before
     // it.
-    let mut pieces: Vec<(u32, u64, u64)> = Vec::with_capacity(looks.rows.len());
-    for (look, &records) in looks.records.iter().enumerate() {
+    let mut pieces: Vec<(u32, u64, u64)> = Vec::with_capacity(output_rows.rows.len());
+    for (output_row, &records) in output_rows.records.iter().enumerate() {
         let mut left = if replays { 1 } else { records };
         while left > 0 {
             let own = left.min(MOST);
-            pieces.push((look as u32, own, first));
+            pieces.push((output_row as u32, own, first));
             (left, first) = (left - own, first + own);
         }
     }
     let mut batches = Vec::with_capacity(pieces.len().div_ceil(BATCH));
     for pieces in pieces.chunks(BATCH) {
-        let rows: Vec<u32> = pieces.iter().map(|(look, ..)| looks.rows[*look as usize]).collect();
+        let rows: Vec<u32> =
+            pieces.iter().map(|(output_row, ..)| output_rows.rows[*output_row as usize]).collect();
         let mut columns = match described.is_empty() {
             true => Vec::new(),
             false => match renderer.render(&SlotRecords { cells: &cells, rows: &rows })? {
@@ -175,7 +178,7 @@ pub(super) fn tables(
                 _ => return Err(Error::bug("a plan is a typed table")),
             },
         };
-        columns.push(integers(pieces.iter().map(|(look, ..)| i64::from(*look))));
+        columns.push(integers(pieces.iter().map(|(output_row, ..)| i64::from(*output_row))));
         columns.push(integers(rows.iter().map(|row| i64::from(ranks[*row as usize]))));
         if !replays {
             columns.push(integers(pieces.iter().map(|(_, records, _)| *records as i64)));
@@ -185,12 +188,16 @@ pub(super) fn tables(
     }
     let columns =
         output.columns.iter().map(|(name, content)| (name.clone(), carried(content))).collect();
-    let (looks, order, records) = ((schema, batches), output.order, receipt.published);
-    Ok((RemotePlan { columns, looks, slots, persons, weights, order, records }, receipt))
+    let (output_rows, order, records) = ((schema, batches), output.order, receipt.published);
+    Ok((RemotePlan { columns, output_rows, slots, persons, weights, order, records }, receipt))
 }
 
 /// Makes the slots of each kept row.
-fn slots(plan: &Plan<'_>, looks: &LookTable, last: &Counted) -> Result<(super::Rows, Receipt)> {
+fn slots(
+    plan: &Plan<'_>,
+    output_rows: &OutputRows,
+    last: &Counted,
+) -> Result<(super::Rows, Receipt)> {
     let changed = || Error::bug("the plan is for another fold than the one that was kept");
     let (data, partition) = (plan.dataset(), plan.partition());
     let draws = Draws::new(plan);
@@ -242,14 +249,14 @@ fn slots(plan: &Plan<'_>, looks: &LookTable, last: &Counted) -> Result<(super::R
                 kept,
                 next,
                 next + n - 1,
-                i64::from(looks.of_row[row as usize]),
+                i64::from(output_rows.of_row[row as usize]),
                 i64::from(n as u64 == records),
             ];
             numbers.iter_mut().zip(slot).for_each(|(column, number)| column.push(number));
             next += n;
         }
     }
-    let schema = with_numbers(&Arc::new(Schema::empty()), &[ROW, FROM, TO, LOOK, WHOLE]);
+    let schema = with_numbers(&Arc::new(Schema::empty()), &[ROW, FROM, TO, OUTPUT_ROW, WHOLE]);
     let columns = numbers.map(integers).to_vec();
     let batches = vec![batch(&schema, columns)?];
     Ok(((schema, batches), receipt))

@@ -89,7 +89,8 @@ pub(crate) struct Draws<'a> {
 
 impl<'a> Draws<'a> {
     pub(crate) fn new(plan: &'a Plan<'a>) -> Draws<'a> {
-        let suppressed = plan.suppressed().into_iter().flat_map(|withheld| withheld.divided());
+        let suppressed =
+            plan.suppressed().into_iter().flat_map(|suppressed_rows| suppressed_rows.divided());
         let suppressed = suppressed.map(|(row, counts)| (row, Mutex::new(counts))).collect();
         let (data, parts) = (plan.dataset(), plan.partition().divided());
         let before = data.rows() - parts.len();
@@ -106,8 +107,8 @@ impl<'a> Draws<'a> {
     /// Maps a record of a row of the fold to its row among the rows that remain after suppression.
     /// Returns `None` if the record is suppressed.
     pub(crate) fn left(&self, row: u32, rng: &mut ChaCha20Rng) -> Option<u32> {
-        let Some(withheld) = self.plan.suppressed() else { return Some(row) };
-        let left = withheld.row(row as usize)?;
+        let Some(suppressed_rows) = self.plan.suppressed() else { return Some(row) };
+        let left = suppressed_rows.row(row as usize)?;
         let Some(counts) = self.suppressed.get(&row) else { return Some(left) };
         let mut counts = counts.lock().expect("no thread panics while it holds a row");
         let (out, stay) = *counts;

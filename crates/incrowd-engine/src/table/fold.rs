@@ -44,7 +44,7 @@ pub(crate) struct FoldResult {
     /// The digest of the files, if the source computes one.
     pub(crate) digest: Option<String>,
     /// The columns that were examined record by record.
-    pub(crate) seen: RecordValues,
+    pub(crate) record_values: RecordValues,
     /// The amount of data that a database sent, if the source is a database.
     pub(crate) sent: Option<Sent>,
 }
@@ -152,14 +152,14 @@ pub(crate) fn fold_with(
         table.set_persons(written.numbers, folded.read, |place| scan.number(place, 0))?;
         written.complete(&table, &mut folded);
     }
-    let mut seen = RecordValues::default();
+    let mut record_values = RecordValues::default();
     if is_examined {
-        seen = examined(&table, examine.counts_only, |place| scan.number(place, 0))?;
+        record_values = examined(&table, examine.counts_only, |place| scan.number(place, 0))?;
         let persons = written.filter(|written| written.weights.is_none());
-        seen.persons = persons.map(|written| written.numbers.to_vec());
+        record_values.persons = persons.map(|written| written.numbers.to_vec());
     }
     let table = (!spec.passthrough.is_empty() && !is_examined).then_some(table);
-    Ok(FoldResult { folded, table, digest: scan.digest, seen, sent })
+    Ok(FoldResult { folded, table, digest: scan.digest, record_values, sent })
 }
 
 /// Reads a source once, and folds several sets of its columns, each separately. No record is
@@ -218,9 +218,9 @@ fn fold_remote(
     for name in spec.columns.iter().chain(&spec.repeating).chain(examine.columns) {
         source.position(name)?;
     }
-    let (folded, seen) = crate::remote::fold(remote, spec, examine, progress)?;
+    let (folded, record_values) = crate::remote::fold(remote, spec, examine, progress)?;
     let digest = Some(remote.digest()?);
-    Ok(FoldResult { folded, table: None, digest, seen, sent: None })
+    Ok(FoldResult { folded, table: None, digest, record_values, sent: None })
 }
 
 /// The estimated bytes of a distinct row.

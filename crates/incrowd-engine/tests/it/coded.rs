@@ -71,7 +71,7 @@ proptest! {
         let beside = ExaminedColumns { columns: &names[..1], counts_only: false };
         let seen = |form: &DataType| {
             let source = Source::of_batches(&table(&values, form, records)).unwrap();
-            let seen = source.read_release(&names[1..], beside, &Silent).unwrap().seen;
+            let seen = source.read_release(&names[1..], beside, &Silent).unwrap().record_values;
             let mut first: Vec<u32> = Vec::new();
             // Codes depend on the threads, so only their equality is compared.
             seen.table.columns[0].codes.iter().map(|code| {

@@ -378,6 +378,6 @@ fn unique_records_are_counted_by_the_other_system() {
     let columns = ["id", "note"].map(str::to_owned);
     let beside = ExaminedColumns { columns: &columns, counts_only: false };
     let read = engine.source().read_release(&["age".to_owned()], beside, &Silent).unwrap();
-    assert_eq!(read.seen.once.unwrap()[0], 60);
-    assert_eq!(read.seen.together, Some(60));
+    assert_eq!(read.record_values.once.unwrap()[0], 60);
+    assert_eq!(read.record_values.together, Some(60));
 }

@@ -1,6 +1,6 @@
 //! Persons of records: from the fold, through the order of publication, to the verification of the
 //! written bytes. Every record has a tag of its person, which is published with it. A reader can
-//! therefore verify the private stream.
+//! therefore verify the written numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -233,7 +233,7 @@ fn records_of_a_remote_system_are_paired_with_persons_too() {
             assert!(!back.columns.contains(&"who".to_owned()));
             // Each tag belongs to one person, even if several records have it.
             assert_eq!(
-                (back.seen.once, back.seen.people),
+                (back.record_values.once, back.record_values.people),
                 (Some(vec![tags.len() as u64]), Some(tags.len() as u64))
             );
             engine.discard();

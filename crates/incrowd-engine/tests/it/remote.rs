@@ -11,8 +11,8 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use incrowd_core::represented::read_weight;
 use incrowd_core::{Error, Result};
 use incrowd_engine::{
-    Asked, FROM, HELD, LOOK, Order, PersonColumn, Places, RANK, RECORDS, REPRESENTED, ROW, Remote,
-    RemotePlan, RemoteStore, Rows, TO, UNNAMED, UNWEIGHED, WHOLE,
+    Asked, FROM, HELD, OUTPUT_ROW, Order, PersonColumn, Places, RANK, RECORDS, REPRESENTED, ROW,
+    Remote, RemotePlan, RemoteStore, Rows, TO, UNNAMED, UNWEIGHED, WHOLE,
 };
 
 use crate::common::{Cell, batches};
@@ -204,7 +204,7 @@ impl Remote for RemoteTable {
         Ok(table(columns, &self.rows(columns), None))
     }
 
-    fn alone(&self, sets: &[Vec<String>]) -> Result<Vec<u64>> {
+    fn unique_records(&self, sets: &[Vec<String>]) -> Result<Vec<u64>> {
         Ok(sets
             .iter()
             .map(|set| self.rows(set).values().filter(|n| **n == 1).count() as u64)
@@ -219,7 +219,7 @@ impl Remote for RemoteTable {
         Ok(table_of_persons(columns, &self.pieces(columns, person), None))
     }
 
-    fn alone_persons(&self, sets: &[Vec<String>]) -> Result<(Vec<u64>, u64)> {
+    fn unique_persons(&self, sets: &[Vec<String>]) -> Result<(Vec<u64>, u64)> {
         // A record without an identifier is a person identified by the index of the record.
         let who = |i: usize| self.number(i, None).map_or((i, 0), |number| (usize::MAX, number));
         let alone = |set: &Vec<String>| {
@@ -317,33 +317,34 @@ impl RemoteStore for Shelf {
     }
 
     fn stage(&mut self, at: usize, plan: &RemotePlan) -> Result<u64> {
-        let (header, looks) = match plan.looks.1.is_empty() {
+        let (header, output_rows) = match plan.output_rows.1.is_empty() {
             true => (Vec::new(), Vec::new()),
-            false => typed(&plan.looks.1),
+            false => typed(&plan.output_rows.1),
         };
-        let cell = |look: &[Cell], name: &str| {
-            header.iter().position(|own| own == name).and_then(|c| look[c].clone())
+        let cell = |output_row: &[Cell], name: &str| {
+            header.iter().position(|own| own == name).and_then(|c| output_row[c].clone())
         };
-        let (ids, ranks) = (numbers(&plan.looks, LOOK), numbers(&plan.looks, RANK));
+        let (ids, ranks) =
+            (numbers(&plan.output_rows, OUTPUT_ROW), numbers(&plan.output_rows, RANK));
         let person = self.person.as_ref().map(|(name, missing)| PersonColumn { name, missing });
         let mut records: Vec<(i64, Vec<Cell>, Option<i64>, u64)> = Vec::new();
         match &plan.slots {
             None => {
                 let mut next = 0;
-                let counts = numbers(&plan.looks, RECORDS);
-                let firsts = numbers(&plan.looks, incrowd_engine::FIRST);
-                for (i, look) in looks.iter().enumerate() {
+                let counts = numbers(&plan.output_rows, RECORDS);
+                let firsts = numbers(&plan.output_rows, incrowd_engine::FIRST);
+                for (i, output_row) in output_rows.iter().enumerate() {
                     assert_eq!(firsts[i], next);
                     next += counts[i];
                     let row: Vec<Cell> =
-                        plan.columns.iter().map(|(name, _)| cell(look, name)).collect();
+                        plan.columns.iter().map(|(name, _)| cell(output_row, name)).collect();
                     records.extend((0..counts[i]).map(|_| (ranks[i], row.clone(), None, 0)));
                 }
                 assert_eq!(next as u64, plan.records);
             }
             Some(slots) => {
-                let [rows, from, to, look, whole] =
-                    [ROW, FROM, TO, LOOK, WHOLE].map(|name| numbers(slots, name));
+                let [rows, from, to, output_row, whole] =
+                    [ROW, FROM, TO, OUTPUT_ROW, WHOLE].map(|name| numbers(slots, name));
                 let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
                 let folded = self.of.at(&self.columns);
                 let counts = self.of.pieces(&self.columns, person);
@@ -360,17 +361,17 @@ impl RemoteStore for Shelf {
                     let own =
                         (0..rows.len()).filter(|&s| rows[s] == row && from[s] <= *n && *n <= to[s]);
                     let own: Vec<usize> = own.collect();
-                    assert!(own.len() <= 1, "a record has several looks");
+                    assert!(own.len() <= 1, "a record has several output rows");
                     let Some(&slot) = own.first() else { continue };
                     assert_eq!(
                         whole[slot] == 1,
                         from[slot] == 1 && to[slot] == counts[&key].records
                     );
-                    let at = ids.iter().position(|id| *id == look[slot]).unwrap();
+                    let at = ids.iter().position(|id| *id == output_row[slot]).unwrap();
                     let own = |(name, carried): &(String, bool)| match carried {
                         true => record[self.of.names.iter().position(|own| own == name).unwrap()]
                             .clone(),
-                        false => cell(&looks[at], name),
+                        false => cell(&output_rows[at], name),
                     };
                     let weight =
                         self.weight.as_ref().and_then(|(by, no)| self.of.weight(i, Some(by), no));

@@ -190,7 +190,7 @@ mod tests {
     use super::super::levels;
     use super::*;
     use crate::improve::{Metric, Shapes};
-    use incrowd_core::model::Promise;
+    use incrowd_core::model::PrivacyModel;
     use incrowd_core::{ColumnSpec, Dataset, Folded, Silent, Value};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -257,11 +257,11 @@ mod tests {
                 ("beta-likeness", vec![("beta".to_owned(), Value::Real(0.8))]),
                 ("l-diversity", kind("distinct")),
             ];
-            let first = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))]);
-            let second = second_models.get(model).map(|(name, p)| Promise::new(name, p.clone()));
+            let first = PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k))]);
+            let second = second_models.get(model).map(|(name, p)| PrivacyModel::new(name, p.clone()));
             let models: Vec<_> = std::iter::once(first)
                 .chain(second)
-                .map(|promise| promise.unwrap().model.bind(&data).unwrap())
+                .map(|privacy_model| privacy_model.unwrap().model.bind(&data).unwrap())
                 .collect();
             let shapes = Shapes::new(&data, Metric::Ncp);
             let check = ModelCheck::new(&data, &models, &shapes);

@@ -198,7 +198,7 @@ impl Growth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use incrowd_core::model::Promise;
+    use incrowd_core::model::PrivacyModel;
     use incrowd_core::{ColumnSpec, Dataset, Folded, HierarchySpec, SensitiveSpec, Value};
 
     /// Figure 1 of `wang2009`. The rows of the fold are tuples, counted from 0.
@@ -237,9 +237,9 @@ mod tests {
             ("d", Value::Real(0.6)),
             ("distance_attributes", Value::Words(vec!["Age".into()])),
         ];
-        let promise =
-            Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
-        let models = [promise.model.bind(&data).unwrap()];
+        let privacy_model =
+            PrivacyModel::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap();
+        let models = [privacy_model.model.bind(&data).unwrap()];
         let context = GrowthContext::new(&data, &models);
         let row = |tuple: u32| data.row_of_fold(tuple).unwrap().0;
         let codes = |tuple: u32| data.quasi_codes(row(tuple) as usize);

@@ -1,7 +1,7 @@
 //! Comparisons of the kd-tree and the groups with slow, simple implementations.
 
 use incrowd_core::hierarchy::nested::Tree as Nested;
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::{ColumnSpec, Dataset, Folded, HierarchySpec, Kind, Params, Silent, Value};
 use proptest::prelude::*;
 
@@ -104,9 +104,9 @@ fn sorted(groups: &[Members]) -> Vec<Vec<u32>> {
 }
 
 fn k_anonymity(k: u64, data: &Dataset) -> Vec<Box<dyn BoundModel>> {
-    let promise =
-        Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap();
-    vec![promise.model.bind(data).unwrap()]
+    let privacy_model =
+        PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap();
+    vec![privacy_model.model.bind(data).unwrap()]
 }
 
 proptest! {

@@ -249,7 +249,7 @@ impl<'a> Runs<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use incrowd_core::model::Promise;
+    use incrowd_core::model::PrivacyModel;
     use incrowd_core::{ColumnSpec, Folded, SensitiveSpec, Silent, Value};
     use proptest::prelude::*;
 
@@ -270,8 +270,8 @@ mod tests {
             let (spec, sensitive) = (ColumnSpec::default(), SensitiveSpec::default());
             let data = Dataset::encode(folded, &[&spec, &spec], &[&sensitive], "?").unwrap();
             let given = [("k".to_owned(), Value::Integer(k))];
-            let promise = Promise::new("k-anonymity", given).unwrap();
-            let models = [promise.model.bind(&data).unwrap()];
+            let privacy_model = PrivacyModel::new("k-anonymity", given).unwrap();
+            let models = [privacy_model.model.bind(&data).unwrap()];
             let mondrian = Mondrian::default();
             let merged = Runs::new(&data, &models, &mondrian, suppressible);
             let is_expected = matches!(

@@ -123,12 +123,12 @@ fn scattered(rows: u32) -> Dataset {
 #[test]
 fn without_external_rows_joining_gives_the_same_groups() {
     let data = scattered(900);
-    let promise = incrowd_core::model::Promise::new(
+    let privacy_model = incrowd_core::model::PrivacyModel::new(
         "k-anonymity",
         [("k".to_owned(), incrowd_core::Value::Integer(7))],
     )
     .unwrap();
-    let models = [promise.model.bind(&data).unwrap()];
+    let models = [privacy_model.model.bind(&data).unwrap()];
     for merge_search in [MergeSearch::Near, MergeSearch::All] {
         let algorithm = TopDown { merge_search, seed: 3 };
         let partition = algorithm.recode(&data, &models, 0, &Silent).unwrap();

@@ -24,7 +24,7 @@ use incrowd_core::{Better, Dataset, Error, Progress, Result};
 
 use crate::job::reading::open_input;
 use crate::job::{CompareJob, Job};
-use crate::making::checked::{CheckedJob, need_population, promises};
+use crate::making::checked::{CheckedJob, need_population, privacy_models};
 use crate::work::stoppable;
 
 pub use choose::{Baseline, CHOICE, ChoiceCard};
@@ -136,7 +136,7 @@ fn compare(request: &CompareRequest, progress: &dyn Progress) -> Result<Comparis
     drop(data);
     let reading = checked.reading();
     let needs = |plan: &sweep::Plan| {
-        let all = promises(
+        let all = privacy_models(
             &plan.job.models,
             job.population.is_some(),
             job.input.weight.is_some(),

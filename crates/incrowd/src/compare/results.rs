@@ -261,7 +261,7 @@ fn check_own(path: &Path, mark: Mark) -> Result<()> {
     if std::fs::metadata(path).is_ok_and(|found| found.len() == 0) {
         return Ok(());
     }
-    check_file(path, mark, false).map_err(|e| {
+    check_file(path, mark, false).map(drop).map_err(|e| {
         Error::job(e.message().to_owned())
             .help("name another directory, or move the file away")
             .at("compare.dir")

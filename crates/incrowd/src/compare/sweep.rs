@@ -4,7 +4,7 @@
 //! `|` are tried one after the other. A model with a parameter k gets every k of the sweep unless
 //! it sets its own. A model without k is combined with k-anonymity.
 
-use incrowd_core::model::{MODELS, Promise};
+use incrowd_core::model::{MODELS, PrivacyModel};
 use incrowd_core::{Error, Param, ParamKind, Result, Value};
 use incrowd_recode::ALGORITHMS;
 
@@ -111,7 +111,7 @@ fn with_k(set: &[ModelJob], k: u64) -> Vec<ModelJob> {
 /// Returns the models with the given parameters, without defaults.
 fn models_title(models: &[ModelJob], sensitive: &[&str]) -> Result<String> {
     let title = |m: &ModelJob| {
-        Promise::about(&m.name, m.params.clone(), sensitive)?;
+        PrivacyModel::about(&m.name, m.params.clone(), sensitive)?;
         let params: Vec<String> =
             m.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
         Ok(if params.is_empty() {

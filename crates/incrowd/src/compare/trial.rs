@@ -57,7 +57,7 @@ fn scores(table: &SharedInput, job: &Job) -> Result<Scores> {
     let missing_cells = job.job.algorithm.missing_cells;
     let asked = Asked {
         reading: &reading,
-        promises: &job.promises,
+        privacy_models: &job.privacy_models,
         stated: false,
         missing_cells,
         references,

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use incrowd_core::model::Promise;
+use incrowd_core::model::PrivacyModel;
 use incrowd_core::{Error, Fault, HierarchySpec, Progress, Result, Silent};
 use incrowd_engine::{
     Location, MOST_BYTES, digest, read_manifest, read_side_file, refuse_interrupted,
@@ -12,7 +12,7 @@ use incrowd_engine::{
 use crate::job::reading::{Reading, open_release};
 use crate::job::{OnMissing, RoleName};
 use crate::judging::request::Judging;
-use crate::making::checked::{need_sensitive, promises};
+use crate::making::checked::{need_sensitive, privacy_models};
 use crate::making::publication::{self, Publication, PublishedTables, Tables};
 use crate::manifest::{Manifest, find};
 
@@ -74,12 +74,12 @@ impl Case {
         with_sensitive: bool,
         progress: &dyn Progress,
     ) -> Result<Tables> {
-        let beside = incrowd_engine::ExaminedColumns::default();
+        let examined = incrowd_engine::ExaminedColumns::default();
         self.publication.read_back(
             &self.reading,
             &self.release_tables(),
             with_sensitive,
-            beside,
+            examined,
             progress,
         )
     }
@@ -106,9 +106,9 @@ impl Case {
     }
 
     /// Returns the models to verify.
-    pub(crate) fn promises(&self) -> Result<Vec<Promise>> {
+    pub(crate) fn privacy_models(&self) -> Result<Vec<PrivacyModel>> {
         let sensitive = self.reading.sensitive_names();
-        promises(
+        privacy_models(
             &self.judging.models,
             self.judging.population.is_some(),
             self.estimates(),
@@ -117,8 +117,12 @@ impl Case {
     }
 
     /// Reads the tables as far as the models need them.
-    pub(crate) fn read_for(&self, promises: &[Promise], progress: &dyn Progress) -> Result<Tables> {
-        self.read_back(need_sensitive(promises), progress)
+    pub(crate) fn read_for(
+        &self,
+        privacy_models: &[PrivacyModel],
+        progress: &dyn Progress,
+    ) -> Result<Tables> {
+        self.read_back(need_sensitive(privacy_models), progress)
     }
 
     /// Returns whether records were suppressed and their number is secret.

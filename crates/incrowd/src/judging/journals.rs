@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd_engine::{Location, configuration_directory, unauthenticated_journals};
+use incrowd_engine::{
+    Location, configuration_directory, keep_messages_out, unauthenticated_journals,
+};
 
 use crate::job::{Input, Job};
 use crate::judging::attack::AttackRequest;
@@ -52,10 +54,13 @@ pub fn unauthenticated_by_batches(tables: &[BatchTable], directory: &Path) -> Op
 }
 
 /// Returns a warning about unauthenticated journals next to files. A path may also be a pattern or
-/// a directory.
+/// a directory. The warning is not written into one of the files, if a stream goes there.
 pub fn unauthenticated_beside(files: impl IntoIterator<Item: AsRef<Path>>) -> Option<String> {
-    let mut journals: Vec<PathBuf> =
-        files.into_iter().flat_map(|file| unauthenticated_journals(file.as_ref())).collect();
+    let mut journals: Vec<PathBuf> = Vec::new();
+    for file in files {
+        keep_messages_out(file.as_ref());
+        journals.extend(unauthenticated_journals(file.as_ref()));
+    }
     journals.sort();
     journals.dedup();
     unauthenticated_text(&journals)

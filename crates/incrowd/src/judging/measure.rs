@@ -74,7 +74,7 @@ pub(crate) struct Kept {
     /// The value distributions of the columns before and after.
     pub(crate) marginals: Vec<Marginal>,
     /// The column names, and some records with published records that match them.
-    pub(crate) beside: (Vec<String>, Vec<MatchedRecord>),
+    pub(crate) matched: (Vec<String>, Vec<MatchedRecord>),
 }
 
 /// A request to measure a release.

@@ -64,27 +64,27 @@ pub(crate) fn expanded(
 /// Counts the unique records on the unmodified columns of these tables; `None` if there are none.
 pub(crate) fn count(tables: &Tables, job: &CheckedJob) -> Result<Option<UniqueRecords>> {
     let columns = job.unmodified();
-    let seen = match &tables.values {
+    let record_values = match &tables.values {
         // The first column is the group label that links the tables.
         Some(values) => &expanded(values, 1, &|name| columns.iter().any(|own| own == name)),
-        None => &tables.seen,
+        None => &tables.record_values,
     };
-    if seen.table.columns.is_empty() {
+    if record_values.table.columns.is_empty() {
         return Ok(None);
     }
-    let found = match &seen.once {
+    let found = match &record_values.once {
         Some(once) => {
             let names: Vec<String> =
-                seen.table.columns.iter().map(|column| column.name.clone()).collect();
-            let of = seen.people.unwrap_or_else(|| tables.people.records());
-            let persons = seen.people.is_some();
+                record_values.table.columns.iter().map(|column| column.name.clone()).collect();
+            let of = record_values.people.unwrap_or_else(|| tables.people.records());
+            let persons = record_values.people.is_some();
             UniqueRecords {
-                together: seen.together,
+                together: record_values.together,
                 persons,
                 ..UniqueRecords::of_counts(&names, once, of)
             }
         }
-        None => unique_records(&seen.table, seen.persons.as_deref())?,
+        None => unique_records(&record_values.table, record_values.persons.as_deref())?,
     };
     Ok(Some(found))
 }

@@ -2,7 +2,7 @@
 
 use incrowd_audit::joined::Failure;
 use incrowd_audit::{Decision, Judgement, Verification};
-use incrowd_core::model::{Need, Promise};
+use incrowd_core::model::{Need, PrivacyModel};
 use incrowd_core::{Error, MissingCells, Progress, Result};
 use serde_json::{Value as Json, json};
 
@@ -56,8 +56,8 @@ pub struct Checked {
 
 /// Marks a judgement on records as unknown if models count persons but the persons are unknown.
 /// Only one conclusion is valid: fewer than k records are fewer than k persons.
-fn unknown_by_persons(promise: &Promise, judgement: &mut Judgement) {
-    if promise.model.card().needs != [Need::Records] || judgement.holds {
+fn unknown_by_persons(privacy_model: &PrivacyModel, judgement: &mut Judgement) {
+    if privacy_model.model.card().needs != [Need::Records] || judgement.holds {
         (judgement.holds, judgement.unknown) = (false, true);
     }
 }
@@ -78,7 +78,7 @@ impl Checked {
     /// Returns whether every model holds, no identifier is published and the table matches its
     /// manifest: the worst of these decisions. Every output of a verdict uses this one.
     pub fn decision(&self) -> Decision {
-        let promises =
+        let privacy_models =
             Decision::worst(self.verification.judgements.iter().map(Judgement::decision));
         let on_values = self.on_values.iter().flat_map(|v| &v.judgements).map(Judgement::decision);
         let others = [
@@ -89,7 +89,7 @@ impl Checked {
             self.identifiers.is_empty(),
             self.from_original.as_ref().is_none_or(FromOriginal::holds),
         ];
-        Decision::worst(on_values.chain([promises]).chain(others.map(Decision::of)))
+        Decision::worst(on_values.chain([privacy_models]).chain(others.map(Decision::of)))
     }
 
     /// Returns whether every model holds, without the other checks.
@@ -170,13 +170,14 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
     let key = judging.check.as_deref().map(SigningKey::read).transpose()?;
     let signed = key.map(|key| manifest.is_some_and(|manifest| manifest.is_signed(&key)));
     case.need_quasi()?;
-    let promises = case.promises()?;
-    let outliers = about_outliers(&promises);
-    let withheld = case.manifest.as_ref().is_some_and(|manifest| manifest.suppression.is_some());
-    if outliers || withheld && judging.original.is_some() || need_population(&promises) {
+    let privacy_models = case.privacy_models()?;
+    let outliers = about_outliers(&privacy_models);
+    let is_suppressed =
+        case.manifest.as_ref().is_some_and(|manifest| manifest.suppression.is_some());
+    if outliers || is_suppressed && judging.original.is_some() || need_population(&privacy_models) {
         case.need_hierarchies()?;
     }
-    let mut tables = case.read_for(&promises, progress)?;
+    let mut tables = case.read_for(&privacy_models, progress)?;
     if tables.people.records() == 0 {
         return Err(Error::input("the table has no records"));
     }
@@ -197,7 +198,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
     let digest_matches = case.manifest.as_ref().map(|manifest| {
         manifest.digest == digest && files.iter().all(|file| file.matches != Some(false))
     });
-    let population = case.judging.population.as_ref().filter(|_| need_population(&promises));
+    let population = case.judging.population.as_ref().filter(|_| need_population(&privacy_models));
     let population = population.map(|p| case.reading.fold_population(p, progress)).transpose()?;
     // Without the original, binding a model about outliers fails with the reason.
     let original = case.judging.original.as_ref().filter(|_| outliers);
@@ -210,7 +211,7 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
     let missing_cells = case.judging.missing_cells.unwrap_or_default();
     let asked = Asked {
         reading: &case.reading,
-        promises: &promises,
+        privacy_models: &privacy_models,
         stated: case.stated,
         missing_cells,
         references,
@@ -223,8 +224,9 @@ fn judge(case: &Case, judging: &Judging, progress: &dyn Progress) -> Result<Chec
         judged.failures.extend(failures);
     }
     if let ReleasePersons::Unknown(_) = persons {
-        let judgements = promises.iter().zip(&mut judged.verification.judgements);
-        judgements.for_each(|(promise, judgement)| unknown_by_persons(promise, judgement));
+        let judgements = privacy_models.iter().zip(&mut judged.verification.judgements);
+        judgements
+            .for_each(|(privacy_model, judgement)| unknown_by_persons(privacy_model, judgement));
     }
     Ok(Checked {
         publication: case.publication.name().to_owned(),

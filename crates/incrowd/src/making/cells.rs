@@ -74,12 +74,13 @@ impl CheckedJob {
             .help("leave `cells` out, which generalizes; or add missing_cells = \"any\"")
             .at("algorithm.cells"));
         }
-        match self.promises.iter().position(|p| p.model.card().needs.contains(&Need::Region)) {
+        match self.privacy_models.iter().position(|p| p.model.card().needs.contains(&Need::Region))
+        {
             None => Ok(()),
             Some(i) => Err(Error::job(format!(
                 "`{}` is about distances between values, \
                  which are not defined if cells are suppressed",
-                self.promises[i].name()
+                self.privacy_models[i].name()
             ))
             .help("leave `cells` out")
             .at(format!("models.{i}"))),
@@ -97,9 +98,10 @@ impl CheckedJob {
             .at("algorithm.name"));
         }
         self.check_without_any()?;
-        let other = self.promises.iter().position(|p| p.model.card().needs != [Need::Records]);
+        let other =
+            self.privacy_models.iter().position(|p| p.model.card().needs != [Need::Records]);
         if let Some(i) = other {
-            let name = self.promises[i].name();
+            let name = self.privacy_models[i].name();
             return Err(Error::job(format!(
                 "`{name}` is about groups, \
                  and there are none if a missing cell matches any value"

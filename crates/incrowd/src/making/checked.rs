@@ -1,7 +1,7 @@
 //! Validation of a job against the columns of its table. Every error that can be found without
 //! reading records is reported here.
 
-use incrowd_core::model::{BoundModel, Need, Promise};
+use incrowd_core::model::{BoundModel, Need, PrivacyModel};
 use incrowd_core::numerals::DecimalMark;
 use incrowd_core::{
     Dataset, Error, Folded, Progress, Publish, Result, Role, Schema, SensitiveSpec,
@@ -31,7 +31,7 @@ pub struct CheckedJob {
     /// The roles of the table's columns.
     pub schema: Schema,
     /// The privacy models.
-    pub promises: Vec<Promise>,
+    pub privacy_models: Vec<PrivacyModel>,
     /// The algorithm with its parameters.
     pub method: Method,
     /// Columns that are not published because the job does not name them.
@@ -43,23 +43,23 @@ pub struct CheckedJob {
 }
 
 /// Builds the privacy models for a table with these sensitive columns.
-pub(crate) fn promises(
+pub(crate) fn privacy_models(
     models: &[ModelJob],
     with_population: bool,
     with_weights: bool,
     sensitive: &[&str],
-) -> Result<Vec<Promise>> {
+) -> Result<Vec<PrivacyModel>> {
     if models.is_empty() {
         return Err(Error::job("the job has no privacy model")
             .help("add `[[models]] name`, for example k-anonymity with k = 10"));
     }
-    let promise = |(i, model): (usize, &ModelJob)| {
-        let promise =
-            Promise::about(&model.name, model.params.clone(), sensitive).and_then(|promise| {
-                let needs = promise.model.card().needs.contains(&Need::Population);
-                let estimated = with_weights && promise.model.weighs();
+    let privacy_model = |(i, model): (usize, &ModelJob)| {
+        let privacy_model = PrivacyModel::about(&model.name, model.params.clone(), sensitive)
+            .and_then(|privacy_model| {
+                let needs = privacy_model.model.card().needs.contains(&Need::Population);
+                let estimated = with_weights && privacy_model.model.weighs();
                 if needs && !with_population && !estimated {
-                    let help = match promise.model.weighs() {
+                    let help = match privacy_model.model.weighs() {
                         true => {
                             "name it as `[population] path`, or estimate it by `[input] weight`"
                         }
@@ -69,11 +69,11 @@ pub(crate) fn promises(
                         Error::job(format!("`{}` needs a population table", model.name)).help(help)
                     );
                 }
-                Ok(promise)
+                Ok(privacy_model)
             });
-        promise.map_err(|e| e.within(&format!("models.{i}")))
+        privacy_model.map_err(|e| e.within(&format!("models.{i}")))
     };
-    models.iter().enumerate().map(promise).collect()
+    models.iter().enumerate().map(privacy_model).collect()
 }
 
 /// The roles of all columns, and the columns that the job does not mention and that are dropped.
@@ -146,13 +146,13 @@ fn check_person(job: &mut Job, person: &str, columns: &[String]) -> Result<()> {
 
 /// Sets the published form of sensitive columns where the job does not: categories if a model of
 /// the column works on categories.
-fn publish(columns: Vec<(String, Role)>, promises: &[Promise]) -> Vec<(String, Role)> {
+fn publish(columns: Vec<(String, Role)>, privacy_models: &[PrivacyModel]) -> Vec<(String, Role)> {
     let veiled = |name: &str| {
-        let about = |p: &&Promise| {
+        let about = |p: &&PrivacyModel| {
             p.params.iter().any(|(param, value)| param == "on" && value.to_string() == name)
         };
-        let mut promises = promises.iter().filter(about);
-        promises.any(|p| p.model.card().needs.contains(&Need::Categories))
+        let mut privacy_models = privacy_models.iter().filter(about);
+        privacy_models.any(|p| p.model.card().needs.contains(&Need::Categories))
     };
     let fill = |(name, role): (String, Role)| match role {
         Role::Sensitive(spec)
@@ -201,10 +201,11 @@ impl CheckedJob {
         let sensitive: Vec<&str> = schema.sensitive().map(|(name, _)| name).collect();
         let (job, suppression) = suppression::plan(&job, &sensitive)?;
         let weighed = job.input.weight.is_some();
-        let promises = promises(&job.models, job.population.is_some(), weighed, &sensitive)?;
-        let schema = Schema::new(publish(roles, &promises)).map_err(|e| e.at("columns"))?;
+        let privacy_models =
+            privacy_models(&job.models, job.population.is_some(), weighed, &sensitive)?;
+        let schema = Schema::new(publish(roles, &privacy_models)).map_err(|e| e.at("columns"))?;
         let method = method(&job)?;
-        method.accepts(&promises)?;
+        method.accepts(&privacy_models)?;
         for (name, spec) in
             schema.sensitive().filter(|(_, spec)| spec.publish == Some(Publish::Both))
         {
@@ -225,7 +226,7 @@ impl CheckedJob {
         let checked = CheckedJob {
             job,
             schema,
-            promises,
+            privacy_models,
             method,
             dropped,
             warnings,
@@ -270,16 +271,16 @@ impl CheckedJob {
                 .help("leave it out")
                 .at(format!("output.{key}")));
         }
-        let covers = |promise: &Promise| {
-            let needs = promise.model.card().needs;
+        let covers = |privacy_model: &PrivacyModel| {
+            let needs = privacy_model.model.card().needs;
             needs.contains(&Need::Region) || needs.contains(&Need::Population) && !self.estimates()
         };
         if let Some(i) =
-            self.promises.iter().position(covers).filter(|_| output.numbers == Numbers::Mean)
+            self.privacy_models.iter().position(covers).filter(|_| output.numbers == Numbers::Mean)
         {
             return Err(Error::job(format!(
                 "`{}` counts people whom the cells of a group cover, and a mean covers nobody",
-                self.promises[i].name()
+                self.privacy_models[i].name()
             ))
             .help("publish ranges or their ends: numbers = \"range\" or \"low-high\"")
             .at("output.numbers"));
@@ -424,9 +425,10 @@ impl CheckedJob {
 
     /// Returns the model, step or publication that assumes one record per person, if there is one.
     fn one_record_each(&self) -> Option<String> {
-        let outliers = self.promises.iter().find(|p| p.model.card().needs.contains(&Need::Region));
-        if let Some(promise) = outliers {
-            return Some(format!("`{}`", promise.name()));
+        let outliers =
+            self.privacy_models.iter().find(|p| p.model.card().needs.contains(&Need::Region));
+        if let Some(privacy_model) = outliers {
+            return Some(format!("`{}`", privacy_model.name()));
         }
         match (&self.job.suppression, self.publication.one_record_each()) {
             (Some(step), _) => Some(format!("`{}`", step.name)),
@@ -452,27 +454,29 @@ impl CheckedJob {
 
     /// Binds the models to a table, after checking that the algorithm is sound for them there.
     pub(crate) fn bind(&self, data: &Dataset) -> Result<Vec<Box<dyn BoundModel>>> {
-        self.method.accepts_table(&self.promises, data)?;
-        let bind = |(i, promise): (usize, &Promise)| {
-            promise.bind_for_release(data).map_err(|e| e.within(&format!("models.{i}")))
+        self.method.accepts_table(&self.privacy_models, data)?;
+        let bind = |(i, privacy_model): (usize, &PrivacyModel)| {
+            privacy_model.bind_for_release(data).map_err(|e| e.within(&format!("models.{i}")))
         };
-        self.promises.iter().enumerate().map(bind).collect()
+        self.privacy_models.iter().enumerate().map(bind).collect()
     }
 
     /// Returns whether a model is about outliers of the original table.
     pub(crate) fn about_outliers(&self) -> bool {
-        about_outliers(&self.promises)
+        about_outliers(&self.privacy_models)
     }
 
     /// Reads the population of the job, folded over the quasi-identifiers, if a model needs it.
     pub(crate) fn read_population(&self, progress: &dyn Progress) -> Result<Option<Folded>> {
-        let population = self.job.population.as_ref().filter(|_| need_population(&self.promises));
+        let population =
+            self.job.population.as_ref().filter(|_| need_population(&self.privacy_models));
         population.map(|p| self.reading().fold_population(p, progress)).transpose()
     }
 
     /// Returns the tables of the release and all output paths. They are checked against all inputs,
     /// so that an output that cannot be written is reported before any long work.
-    pub(crate) fn places(&self) -> Result<(Vec<TablePlace>, Places)> {
+    /// Also returns notes about files that are replaced.
+    pub(crate) fn places(&self) -> Result<(Vec<TablePlace>, Places, Vec<String>)> {
         let Some(output) = &self.job.output else {
             return Err(Error::job("the job has no `[output] path`")
                 .help("set it to the file of the release"));
@@ -493,10 +497,12 @@ impl CheckedJob {
         }
         let pages =
             [("output.report", &output.report), ("output.owner_report", &output.owner_report)];
+        let mut notes = Vec::new();
         for (key, path) in pages {
             if let Some(path) = path {
                 claim.writes(path, "a page of the report", key)?;
-                check_file(path, Mark::Page, output.replace).map_err(|e| e.at(key))?;
+                let note = check_file(path, Mark::Page, output.replace);
+                notes.extend(note.map_err(|e| e.at(key))?);
             }
         }
         let paths: Vec<Location> = tables.iter().map(|table| table.path.clone()).collect();
@@ -514,21 +520,22 @@ impl CheckedJob {
                 reads: Vec::new(),
                 replace: output.replace,
             },
+            notes,
         ))
     }
 }
 
 /// Returns whether a model is about outliers of the original table.
-pub(crate) fn about_outliers(promises: &[Promise]) -> bool {
-    promises.iter().any(|p| p.model.card().needs.contains(&Need::Region))
+pub(crate) fn about_outliers(privacy_models: &[PrivacyModel]) -> bool {
+    privacy_models.iter().any(|p| p.model.card().needs.contains(&Need::Region))
 }
 
 /// Returns whether a model needs the population from which the table is a sample.
-pub(crate) fn need_population(promises: &[Promise]) -> bool {
-    promises.iter().any(|p| p.model.card().needs.contains(&Need::Population))
+pub(crate) fn need_population(privacy_models: &[PrivacyModel]) -> bool {
+    privacy_models.iter().any(|p| p.model.card().needs.contains(&Need::Population))
 }
 
 /// Returns whether a model needs the sensitive values.
-pub(crate) fn need_sensitive(promises: &[Promise]) -> bool {
-    promises.iter().any(|p| p.model.card().needs.contains(&Need::Sensitive))
+pub(crate) fn need_sensitive(privacy_models: &[PrivacyModel]) -> bool {
+    privacy_models.iter().any(|p| p.model.card().needs.contains(&Need::Sensitive))
 }

@@ -35,13 +35,13 @@ fn refuse(job: &CheckedJob, table: &Surveyed, distributed: bool) -> Result<()> {
         .help("allow more rows, or give fewer or coarser columns")
         .at(key))
     };
-    for (i, promise) in job.promises.iter().enumerate() {
-        let card = promise.model.card();
+    for (i, privacy_model) in job.privacy_models.iter().enumerate() {
+        let card = privacy_model.model.card();
         let beyond = card.needs.iter().any(|need| matches!(need, Need::Population | Need::Region));
         if !card.survives.merging || !card.survives.suppressing || beyond {
             let what = format!(
                 "`{}` depends on the whole table, so it cannot be planned in parts",
-                promise.name()
+                privacy_model.name()
             );
             return refused(what, &format!("models.{i}.name"));
         }

@@ -238,11 +238,12 @@ impl Made {
         engine: &mut dyn Engine,
         progress: &dyn Progress,
     ) -> Result<Vec<Staged>> {
-        let withheld = self.suppression.as_ref().and_then(|step| step.withheld.as_ref());
+        let suppressed_rows =
+            self.suppression.as_ref().and_then(|step| step.suppressed_rows.as_ref());
         let mut staged = Vec::new();
         for (i, table) in self.tables.drain(..).enumerate() {
             progress.step("labelling", None);
-            let plan = Plan::new(&table.data, &table.partition).suppressing(withheld);
+            let plan = Plan::new(&table.data, &table.partition).suppressing(suppressed_rows);
             let mean = |(_, content): &(String, Content)| match content {
                 Content::Mean(q) => Some(*q),
                 _ => None,
@@ -341,7 +342,8 @@ pub(crate) fn recode(
             let published =
                 recoding.domains.clone().map(|domains| data.clone().with_domains(domains));
             let published = published.as_ref().unwrap_or(data);
-            recoding.partition = join_alike(published, &job.promises, models, recoding.partition)?;
+            recoding.partition =
+                join_alike(published, &job.privacy_models, models, recoding.partition)?;
         }
         Ok(recoding)
     };
@@ -355,7 +357,7 @@ pub(crate) fn recode(
         false => report,
     };
     let way = job.job.algorithm.suppressed;
-    match finish_suppression(data, &job.promises, models, partition, way, allowed) {
+    match finish_suppression(data, &job.privacy_models, models, partition, way, allowed) {
         Err(error) if error.fault() == Fault::Unsatisfiable && allowed > 0 => recode(0),
         settled => settled.map(|partition| Recoding { partition, report, domains }),
     }

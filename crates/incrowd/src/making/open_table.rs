@@ -171,10 +171,10 @@ impl Engine for CachingEngine<'_> {
         &self,
         table: usize,
         columns: &[String],
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        self.inner.read_back(table, columns, beside, progress)
+        self.inner.read_back(table, columns, examined, progress)
     }
 
     fn publish(&mut self, manifest: &[u8]) -> Result<()> {

@@ -84,7 +84,7 @@ pub struct Report {
     /// The suppression step before the algorithm.
     pub suppression: Option<SuppressionReport>,
     /// Unique records on unmodified columns, if there are such columns.
-    pub alone: Option<UniqueRecords>,
+    pub unique_records: Option<UniqueRecords>,
     /// The number of rows that the database sent, if the table is in a database.
     pub sent: Option<Sent>,
     pub(crate) publication: &'static dyn Publication,
@@ -120,10 +120,11 @@ fn release(
     insight: Option<&mut Option<Insight>>,
     progress: &dyn Progress,
 ) -> Result<Report> {
-    let (tables, mut places) = job.places()?;
+    let (tables, mut places, pages) = job.places()?;
     places.dialect = job.dialect(engine.source())?;
     engine.begin(&places)?;
-    let replaced = crate::making::replacing::check(&engine.occupied()?, &places, &tables)?;
+    let mut replaced = crate::making::replacing::check(&engine.occupied()?, &places, &tables)?;
+    replaced.extend(pages);
     let signing = job.job.output.as_ref().and_then(|output| output.sign.as_deref());
     let signing =
         signing.map(SigningKey::read_or_make).transpose().map_err(|e| e.at("output.sign"))?;
@@ -170,7 +171,7 @@ fn release(
         algorithm_report: made.generalized.algorithm_report,
         joined: made.joined.map(|joined| joined.report),
         suppression: verified.suppression,
-        alone: verified.alone,
+        unique_records: verified.unique_records,
         sent,
         publication: job.publication,
     })
@@ -203,7 +204,7 @@ fn warnings(
              count them with `[input] person`"
         )
     }));
-    warnings.extend(verified.alone.iter().flat_map(unmodified::warnings));
+    warnings.extend(verified.unique_records.iter().flat_map(unmodified::warnings));
     warnings.extend(made.joined.iter().flat_map(|joined| joined.report.warnings.clone()));
     warnings
 }
@@ -331,7 +332,7 @@ impl Report {
         if let Some(sent) = &self.sent {
             answer["private"]["database"] = json!({ "sent": sent.rows, "grouped": sent.grouped });
         }
-        if let Some(found) = &self.alone {
+        if let Some(found) = &self.unique_records {
             answer["private"]["singling_out"] = unmodified::to_json(found);
         }
         if let Some(found) = &self.verification.persons {

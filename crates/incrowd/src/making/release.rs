@@ -33,7 +33,7 @@ pub(crate) struct Verified {
     /// The number of records that are not in the tables.
     pub(crate) absent: u64,
     /// Unique records on unmodified columns, if there are such columns.
-    pub(crate) alone: Option<UniqueRecords>,
+    pub(crate) unique_records: Option<UniqueRecords>,
 }
 
 /// An engine with staged tables. They are discarded on drop.
@@ -91,14 +91,14 @@ impl<'e> Release<'e, Unchecked> {
         let tables =
             StagedTables { engine, contents: staged.iter().map(|table| table.content).collect() };
         let reading = Reading::of_schema(&made.schema, &job.job.input);
-        let with_sensitive = need_sensitive(&job.promises) || made.suppression.is_some();
+        let with_sensitive = need_sensitive(&job.privacy_models) || made.suppression.is_some();
         let unmodified = job.unmodified();
         let cells =
             staged.first().map_or(0, |table| table.receipt.published) * unmodified.len() as u64;
-        let beside =
+        let examined =
             ExaminedColumns { columns: &unmodified, counts_only: cells > unmodified::MOST_CELLS };
         let mut tables =
-            job.publication.read_back(&reading, &tables, with_sensitive, beside, progress)?;
+            job.publication.read_back(&reading, &tables, with_sensitive, examined, progress)?;
         for (file, table) in tables.files.iter().zip(staged) {
             // Readers of text trim the names of a header.
             if !file.columns.iter().map(|c| c.trim()).eq(table.columns.iter().map(|c| c.trim())) {
@@ -129,11 +129,11 @@ impl<'e> Release<'e, Unchecked> {
             let tally = job.publication.tally(&ranges, &made.domains, absent)?;
             Ok(Tally { group_sizes, ..tally })
         };
-        let (alone, tally) = rayon::join(|| unmodified::count(&tables, job), tally);
-        let (alone, tally) = (alone?, tally);
-        alone.iter().try_for_each(|found| unmodified::refuse(found, job))?;
+        let (unique_records, tally) = rayon::join(|| unmodified::count(&tables, job), tally);
+        let (unique_records, tally) = (unique_records?, tally);
+        unique_records.iter().try_for_each(|found| unmodified::refuse(found, job))?;
         let tally = tally?;
-        tables.seen = RecordValues::default();
+        tables.record_values = RecordValues::default();
         let files = tables.files.clone();
         let step = made.suppression.as_ref();
         let mut suppression = step.map(|step| step.judge(job, tables.with_values())).transpose()?;
@@ -142,29 +142,30 @@ impl<'e> Release<'e, Unchecked> {
         let missing_cells = job.job.algorithm.missing_cells;
         let asked = Asked {
             reading: &reading,
-            promises: &job.promises,
+            privacy_models: &job.privacy_models,
             stated: false,
             missing_cells,
             references,
         };
         progress.step("judging", None);
         let judged = job.publication.judge(tables, &asked, progress)?;
-        if let Some(promise) = judged.broken() {
+        if let Some(privacy_model) = judged.broken() {
             // Groups with different ranges may have equal means. If persons have several records,
             // the union of such groups need not satisfy what each group satisfies.
             let repeated = made.input.persons.as_ref().is_some_and(|persons| persons.repeated);
             if made.generalized.means.is_some() && repeated {
                 return Err(Error::unsatisfiable(format!(
-                    "groups with equal means do not keep {promise} together: \
+                    "groups with equal means do not keep {privacy_model} together: \
                      nothing was published"
                 ))
                 .help("publish ranges or their ends: numbers = \"range\" or \"low-high\"")
                 .at("output.numbers"));
             }
-            return Err(job.publication.broken(job, &promise));
+            return Err(job.publication.broken(job, &privacy_model));
         }
         let (verification, on_values) = (judged.verification, judged.on_values);
-        let state = Verified { verification, on_values, tally, files, suppression, absent, alone };
+        let state =
+            Verified { verification, on_values, tally, files, suppression, absent, unique_records };
         Ok(Release { staged_in: self.staged_in, state })
     }
 }

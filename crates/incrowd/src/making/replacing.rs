@@ -130,11 +130,13 @@ pub enum Mark {
 /// The number of bytes that are searched for the mark.
 const HEAD: u64 = 1024;
 
-/// Refuses to overwrite a file that incrowd did not make.
-pub fn check_file(path: &Path, mark: Mark, replace: bool) -> Result<()> {
-    if replace || !path.exists() {
-        return Ok(());
+/// Refuses to overwrite a file that incrowd did not make. If the caller allows it, returns a note
+/// about the overwritten file.
+pub fn check_file(path: &Path, mark: Mark, replace: bool) -> Result<Option<String>> {
+    if !path.exists() {
+        return Ok(None);
     }
+    let shown = path.display();
     let mut head = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
     let text = String::from_utf8_lossy(&head);
@@ -143,10 +145,15 @@ pub fn check_file(path: &Path, mark: Mark, replace: bool) -> Result<()> {
         Mark::Begins(with) => text.starts_with(with),
         Mark::None => false,
     };
-    if ours && read.is_ok() {
-        return Ok(());
+    match ours && read.is_ok() {
+        true => Ok(None),
+        false if replace => {
+            Ok(Some(format!("`{shown}`, which was not made by incrowd, is replaced")))
+        }
+        false => {
+            Err(Error::job(format!("`{shown}` exists and was not made by incrowd")).help(HELP))
+        }
     }
-    Err(Error::job(format!("`{}` exists and was not made by incrowd", path.display())).help(HELP))
 }
 
 /// Writes a file atomically: it is either absent or complete. Only its owner can read it, unless it

@@ -93,7 +93,7 @@ impl CheckedJob {
 
     /// Returns whether the population is estimated by weights.
     pub(crate) fn estimates(&self) -> bool {
-        let asked = self.promises.iter().any(|promise| promise.model.weighs());
+        let asked = self.privacy_models.iter().any(|privacy_model| privacy_model.model.weighs());
         asked && self.job.input.weight.is_some() && self.job.population.is_none()
     }
 

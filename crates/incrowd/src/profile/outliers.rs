@@ -1,6 +1,6 @@
 //! Counts the outliers of a table, and those that can be hidden.
 
-use incrowd_core::model::Promise;
+use incrowd_core::model::PrivacyModel;
 use incrowd_core::outlier::{Density, Forced};
 use incrowd_core::{Error, Progress, Result, Value};
 use incrowd_recode::expansion::forced_json;
@@ -85,14 +85,15 @@ fn outliers(request: &OutlierRequest, progress: &dyn Progress) -> Result<Outlier
             .help("name them with `[columns] role = \"quasi\"`"));
     }
     let given = params.iter().cloned().chain([("k".to_owned(), Value::Integer(1))]);
-    let promise = Promise::about("plain-k-anonymity", given, &reading.sensitive_names())?;
-    let Some(settings) = promise.model.outlier_settings() else {
+    let privacy_model =
+        PrivacyModel::about("plain-k-anonymity", given, &reading.sensitive_names())?;
+    let Some(settings) = privacy_model.model.outlier_settings() else {
         return Err(Error::bug("plain-k-anonymity knows no outliers"));
     };
     reading.sensitive.retain(|(name, _)| *name == settings.on);
     let data = reading.encode_original(reading.fold_original(&job.input, progress)?)?;
     progress.step("looking for outliers", None);
-    let bound = promise.model.bind(&data)?;
+    let bound = privacy_model.model.bind(&data)?;
     let Some(outliers) = bound.outliers() else {
         return Err(Error::bug("plain-k-anonymity knows no outliers"));
     };

@@ -54,7 +54,7 @@ pub(crate) struct Group {
 
 impl Ask {
     /// Returns the model's name and parameters; `on` is the sensitive column, if it has one.
-    pub(crate) fn promise(&self, on: &str) -> (&'static str, Vec<(&'static str, Value)>) {
+    pub(crate) fn privacy_model(&self, on: &str) -> (&'static str, Vec<(&'static str, Value)>) {
         let n = |x: u64| Value::Integer(x as i64);
         let word = |w: &str| Value::Word(w.to_owned());
         let (name, mut params) = match *self {

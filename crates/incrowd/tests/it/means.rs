@@ -164,8 +164,8 @@ fn means_are_those_of_the_original_records_and_have_the_loss_of_the_ranges() {
                 );
             }
             let judging = Judging::of(&job(dir.path(), &asked));
-            let beside = Judging { original: None, ..judging.clone() };
-            for judging in [judging, beside, Judging::new(dir.path().join("out.csv"))] {
+            let with_original = Judging { original: None, ..judging.clone() };
+            for judging in [judging, with_original, Judging::new(dir.path().join("out.csv"))] {
                 let checked = judging.verify().unwrap();
                 assert!(checked.holds() && checked.rules == Some("means of groups"), "{what}");
             }
@@ -306,13 +306,13 @@ fn a_wrong_mean_is_detected() {
     let release = dir.path().join("out.csv");
     let alone = Judging::new(&release);
     let original = Input { paths: vec![dir.path().join("people.csv").into()], ..Input::default() };
-    let beside = Judging { original: Some(original), ..alone.clone() };
+    let with_original = Judging { original: Some(original), ..alone.clone() };
     for (cell, judging, what) in [
         ("old", &alone, "a cell that is no number"),
         ("", &alone, "no mean"),
         ("1000", &alone, "a mean outside the range"),
-        ("60.5", &beside, "a mean that no records of the original have"),
-        ("41.5", &beside, "do not have the sum of the original"),
+        ("60.5", &with_original, "a mean that no records of the original have"),
+        ("41.5", &with_original, "do not have the sum of the original"),
     ] {
         made(dir.path(), &asked);
         changed(dir.path(), "age", 1, cell);

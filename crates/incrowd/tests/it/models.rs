@@ -90,7 +90,7 @@ impl Request {
         let mut job = parse("job.toml", &text, dir).unwrap_or_else(|e| panic!("{e}")).job;
         job.models.clear();
         for (ask, on) in &self.asks {
-            let (name, params) = ask.promise(on);
+            let (name, params) = ask.privacy_model(on);
             job.add_model(name, params);
         }
         job.population =

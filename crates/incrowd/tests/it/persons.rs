@@ -204,7 +204,7 @@ fn models_that_merging_may_break_are_refused_by_algorithms_that_merge() {
     assert!(report.verification.holds());
 }
 
-fn beside(dir: &Path, person: Option<&str>) -> Judging {
+fn with_original(dir: &Path, person: Option<&str>) -> Judging {
     let original = Input {
         paths: vec![dir.join("visits.csv").into()],
         person: person.map(str::to_owned),
@@ -226,7 +226,7 @@ fn the_owner_can_verify_later() {
         assert!(matches!(alone.persons, ReleasePersons::Unknown(_)));
         assert_eq!(alone.decision(), Decision::Undecided);
         assert!(alone.verification.judgements[0].unknown);
-        let checked = beside(dir.path(), Some("patient")).verify().unwrap();
+        let checked = with_original(dir.path(), Some("patient")).verify().unwrap();
         assert_eq!(checked.persons, ReleasePersons::Known, "{algorithm}");
         let found = checked.verification.persons.unwrap();
         assert!(checked.holds());
@@ -239,13 +239,13 @@ fn the_owner_can_verify_later() {
     let mut records = job(dir.path(), &format!("{K}[algorithm]\nname = 'mondrian'\n"));
     records.input.person = None;
     Anonymizer::new(&records).run().unwrap();
-    let checked = beside(dir.path(), Some("patient")).verify().unwrap();
+    let checked = with_original(dir.path(), Some("patient")).verify().unwrap();
     assert_eq!(checked.persons, ReleasePersons::Known);
     assert!(!checked.holds());
     // With another table the persons are unknown.
     let text = std::fs::read_to_string(dir.path().join("visits.csv")).unwrap();
     std::fs::write(dir.path().join("visits.csv"), text.replace(",F,", ",M,")).unwrap();
-    let checked = beside(dir.path(), Some("patient")).verify().unwrap();
+    let checked = with_original(dir.path(), Some("patient")).verify().unwrap();
     assert!(matches!(checked.persons, ReleasePersons::Unknown(_)));
 }
 
@@ -279,7 +279,8 @@ fn attacks_count_persons() {
             .insert(&whose[&record["visit"]]);
     }
     let groups: Vec<BTreeSet<&String>> = groups.into_values().collect();
-    let report = beside(dir.path(), Some("patient")).attack(&AttackRequest::default()).unwrap();
+    let report =
+        with_original(dir.path(), Some("patient")).attack(&AttackRequest::default()).unwrap();
     let found = |name: &str, nth: usize| {
         &report.attacked.iter().filter(|a| a.finding.attack == name).nth(nth).unwrap().finding
     };
@@ -311,7 +312,7 @@ fn attacks_count_persons() {
     assert!(found("persons", 0).owner_only && found("persons", 1).owner_only);
     assert_eq!(found("persons", 0).worst, 1.0 / two as f64);
     assert_eq!(found("persons", 1).worst, 1.0 / all as f64);
-    assert!(all < smallest as usize, "some person is worse off than k promises");
+    assert!(all < smallest as usize, "some person is worse off than k people");
     let alone = Judging::new(dir.path().join("out.csv")).attack(&AttackRequest::default()).unwrap();
     assert!(alone.skipped.iter().any(|skipped| skipped.attack == "persons"));
 }
@@ -371,10 +372,10 @@ impl Engine for Forgetful {
         &self,
         table: usize,
         columns: &[String],
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        let mut back = self.0.read_back(table, columns, beside, progress)?;
+        let mut back = self.0.read_back(table, columns, examined, progress)?;
         if let Some(persons) = &mut back.folded.persons {
             persons.codes.fill(0);
         }

@@ -119,7 +119,7 @@ const CATEGORIES: &str = "categories = { Service = ['Priv-house-serv', 'Other-se
     ['Tech-support', 'Sales', 'Exec-managerial', 'Prof-specialty', 'Adm-clerical'] }";
 
 /// Adds a model in the notation of flags to a job.
-fn promise(job: &mut Job, typed: &str, on: &str) {
+fn privacy_model(job: &mut Job, typed: &str, on: &str) {
     let (name, rest) = typed.split_once(' ').unwrap();
     let card = incrowd::model::MODELS.iter().find(|card| card.name == name).unwrap();
     let kind = |name: &str| card.params.iter().find(|param| param.name == name).unwrap().kind;
@@ -175,7 +175,7 @@ fn releases(data: &Path, dir: &Path) -> Vec<Json> {
     let release = |(i, &(typed, asked, on)): (usize, &(&str, &str, &str))| {
         let mut own = job(data, dir);
         let path = dir.join(format!("r{i}.csv"));
-        promise(&mut own, typed, on);
+        privacy_model(&mut own, typed, on);
         if ["k-map", "delta-presence", "plain-k-anonymity"].contains(&own.models[0].name.as_str()) {
             own.input.paths = vec![sample.clone().into()];
         }
@@ -184,7 +184,7 @@ fn releases(data: &Path, dir: &Path) -> Vec<Json> {
             own.algorithm.suppression_limit = 1.0;
         }
         if own.models[0].name != "k-anonymity" {
-            promise(&mut own, "k-anonymity k=50", "");
+            privacy_model(&mut own, "k-anonymity k=50", "");
         }
         own.write_to(path.clone());
         let report = Anonymizer::new(&own).run().unwrap_or_else(|e| panic!("{typed}: {e}"));
@@ -194,7 +194,7 @@ fn releases(data: &Path, dir: &Path) -> Vec<Json> {
         assert_eq!(checked.verification.judgements, report.verification.judgements, "{typed}");
         let mut again = own.clone();
         again.models.clear();
-        MEASURES.iter().for_each(|(_, on, weak)| promise(&mut again, weak, on));
+        MEASURES.iter().for_each(|(_, on, weak)| privacy_model(&mut again, weak, on));
         let measured = Judging::of(&again).verify().unwrap().verification.judgements;
         let measures = MEASURES.iter().zip(&measured).map(|((name, on, _), judgement)| {
             let on = (!on.is_empty()).then_some(*on);
@@ -243,7 +243,7 @@ fn every_model_has_releases_to_measure() {
             RELEASES.iter().filter(|(typed, ..)| typed.split(' ').next() == Some(card.name));
         assert!(
             named.count() >= 3,
-            "`{}`: add three promises to `RELEASES` of {}",
+            "`{}`: add three models to `RELEASES` of {}",
             card.name,
             file!()
         );

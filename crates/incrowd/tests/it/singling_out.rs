@@ -116,23 +116,23 @@ fn the_counts_agree_with_counting_by_hand_in_files_and_in_memory() {
             let asked = job(dir.path(), input, columns);
             let names = ["disease", "tag", "code", "note"];
             let report = Anonymizer::new(&asked).run().unwrap();
-            check(report.alone.as_ref().unwrap(), &rows, by_person, &names);
+            check(report.unique_records.as_ref().unwrap(), &rows, by_person, &names);
             let released = Anonymizer::new(&asked).run_in_memory().unwrap();
-            check(released.report.alone.as_ref().unwrap(), &rows, by_person, &names);
+            check(released.report.unique_records.as_ref().unwrap(), &rows, by_person, &names);
             let mut typed = asked.clone();
             typed.output.as_mut().unwrap().path = dir.path().join("typed.parquet").into();
             check(
-                Anonymizer::new(&typed).run().unwrap().alone.as_ref().unwrap(),
+                Anonymizer::new(&typed).run().unwrap().unique_records.as_ref().unwrap(),
                 &rows,
                 by_person,
                 &names,
             );
             // Unlinkable columns are excluded.
             let report = Anonymizer::new(asked.unlinkable(["code", "note"])).run().unwrap();
-            check(report.alone.as_ref().unwrap(), &rows, by_person, &names[..2]);
+            check(report.unique_records.as_ref().unwrap(), &rows, by_person, &names[..2]);
         }
         let none = Anonymizer::new(job(dir.path(), "", "")).run().unwrap();
-        assert_eq!(none.alone, None);
+        assert_eq!(none.unique_records, None);
     }
 }
 
@@ -175,7 +175,7 @@ fn a_passthrough_column_on_which_more_than_half_are_unique_is_refused() {
     // Declared unlinkable, or as a sensitive column, it is published.
     let report = Anonymizer::new(passed.unlinkable(["note"])).run().unwrap();
     assert!(
-        report.alone.is_none()
+        report.unique_records.is_none()
             && report.manifest.job.columns.get("note").unwrap().linkable == Some(false)
     );
     let report = Anonymizer::new(job(dir.path(), "", "note = 'sensitive'")).run().unwrap();
@@ -193,7 +193,7 @@ fn several_records_do_not_hide_a_unique_person() {
     )
     .unwrap();
     let by_records = Anonymizer::new(job(dir.path(), "", "note = 'passthrough'")).run().unwrap();
-    assert_eq!(by_records.alone.unwrap().columns[0].unique, 0);
+    assert_eq!(by_records.unique_records.unwrap().columns[0].unique, 0);
     let error = Anonymizer::new(job(dir.path(), "person = 'who'", "note = 'passthrough'"))
         .run()
         .unwrap_err();
@@ -234,7 +234,7 @@ fn two_tables_and_suppressed_records_are_examined_too() {
             .unwrap_or_else(|e| panic!("{e}"))
             .job;
         let report = Anonymizer::new(&asked).run().unwrap_or_else(|e| panic!("{more}: {e}"));
-        let found = report.alone.unwrap_or_else(|| panic!("{more}"));
+        let found = report.unique_records.unwrap_or_else(|| panic!("{more}"));
         let first = &found.columns[0];
         assert_eq!((first.unique, first.columns[0].as_str()), (3, "disease"), "{more}");
         assert!(found.singles_out());

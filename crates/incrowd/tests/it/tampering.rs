@@ -67,7 +67,7 @@ fn a_record_removed_from_a_larger_group_is_detected_only_by_the_digest() {
 
 #[test]
 fn one_changed_cell_is_detected() {
-    for (from, to, promise) in
+    for (from, to, privacy_model) in
         [("Rome", "Roma", false), ("flu", "fly", true), ("[20, 21]", "20", false)]
     {
         let dir = tempfile::tempdir().unwrap();
@@ -78,7 +78,7 @@ fn one_changed_cell_is_detected() {
         });
         let checked = check(&job);
         assert_eq!(checked.digest_matches, Some(false));
-        assert_eq!(checked.verification.holds(), promise, "{from}");
+        assert_eq!(checked.verification.holds(), privacy_model, "{from}");
         assert!(!checked.holds());
     }
 }

@@ -175,7 +175,7 @@ fn published_means_are_the_means_of_the_groups() {
             // A unique mean would identify a group.
             assert!(
                 report
-                    .alone
+                    .unique_records
                     .unwrap()
                     .columns
                     .iter()

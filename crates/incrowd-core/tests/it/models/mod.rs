@@ -14,7 +14,7 @@ mod survives;
 mod vectors;
 
 use incrowd_core::hierarchy::nested::Tree;
-use incrowd_core::model::{BoundModel, Promise, Verdict};
+use incrowd_core::model::{BoundModel, PrivacyModel, Verdict};
 use incrowd_core::{
     ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, SensitiveSpec, Value,
 };
@@ -79,12 +79,12 @@ impl Table {
     }
 
     pub(crate) fn bind(&self, name: &str, params: &[(&str, Value)]) -> Box<dyn BoundModel> {
-        promise(name, params).model.bind(&self.data).unwrap()
+        privacy_model(name, params).model.bind(&self.data).unwrap()
     }
 }
 
-pub(crate) fn promise(name: &str, params: &[(&str, Value)]) -> Promise {
-    Promise::new(name, params.iter().map(|(n, v)| ((*n).to_owned(), v.clone()))).unwrap()
+pub(crate) fn privacy_model(name: &str, params: &[(&str, Value)]) -> PrivacyModel {
+    PrivacyModel::new(name, params.iter().map(|(n, v)| ((*n).to_owned(), v.clone()))).unwrap()
 }
 
 pub(crate) fn word(text: &str) -> Value {

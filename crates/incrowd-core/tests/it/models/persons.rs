@@ -6,7 +6,7 @@ use incrowd_core::{Categories, ColumnSpec, Dataset, Folded, GroupSummary, Sensit
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
-use super::{count, promise, word};
+use super::{count, privacy_model, word};
 
 /// A record: its group, its person, its value.
 type Record = (usize, u32, String);
@@ -61,7 +61,7 @@ fn table(records: &[Record], by_person: bool) -> (Dataset, Vec<GroupSummary>) {
 }
 
 fn bind(data: &Dataset, name: &str, params: &[(&str, Value)]) -> Box<dyn BoundModel> {
-    promise(name, params).model.bind(data).unwrap()
+    privacy_model(name, params).model.bind(data).unwrap()
 }
 
 fn holds(data: &Dataset, group: &GroupSummary, name: &str, params: &[(&str, Value)]) -> bool {
@@ -325,8 +325,10 @@ fn a_union_of_two_admitted_groups_may_be_refused() {
     let record = |group, person, value: &str| (group, person, value.to_owned());
     let records = [record(0, 1, "0"), record(0, 2, "1"), record(1, 1, "1"), record(1, 2, "0")];
     let (data, groups) = table(&records, true);
-    let frequency =
-        promise("l-diversity", &[("l", count(2)), ("kind", word("frequency")), ("on", word("a"))]);
+    let frequency = privacy_model(
+        "l-diversity",
+        &[("l", count(2)), ("kind", word("frequency")), ("on", word("a"))],
+    );
     let model = frequency.model.bind(&data).unwrap();
     assert!(groups.iter().all(|group| model.admits(group).holds));
     let mut union = groups[0].clone();
@@ -335,8 +337,8 @@ fn a_union_of_two_admitted_groups_may_be_refused() {
     // The verdict on the whole table therefore proves nothing, and nothing may be pruned.
     assert!(!frequency.survives_merging(&data));
     assert!(frequency.bind_for_release(&data).is_ok());
-    assert!(promise("k-anonymity", &[("k", count(2))]).survives_merging(&data));
-    assert!(promise("k-anonymity", &[("k", count(3))]).bind_for_release(&data).is_err());
+    assert!(privacy_model("k-anonymity", &[("k", count(2))]).survives_merging(&data));
+    assert!(privacy_model("k-anonymity", &[("k", count(3))]).bind_for_release(&data).is_err());
     // If the records of a person have the same quasi-identifiers, groups do not overlap.
     let (nested, _) = table(&[record(0, 1, "0"), record(0, 1, "1"), record(1, 2, "0")], true);
     assert!(nested.persons().unwrap().nested() && frequency.survives_merging(&nested));

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Millionths, agree, count, promise};
+use super::{Millionths, agree, count, privacy_model};
 use incrowd_core::model::Verdict;
 use incrowd_core::{ColumnSpec, Dataset, Folded, GroupSummary, Value};
 
@@ -11,7 +11,7 @@ fn judge(name: &str, params: &[(&str, Value)], records: u64, population: u64) ->
     let folded = Folded::from_records(&["q"], [vec![Some("x")]], false);
     let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[], "?").unwrap();
     let group = GroupSummary { records, population, ..GroupSummary::empty(0) };
-    promise(name, params).model.bind(&data).unwrap().admits(&group)
+    privacy_model(name, params).model.bind(&data).unwrap().admits(&group)
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{count, word};
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::{
     ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, SensitiveSpec, Value,
 };
@@ -16,7 +16,7 @@ fn number(x: f64) -> Value {
     Value::Real(x)
 }
 
-fn promises() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
+fn privacy_models() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
     let mut all = Vec::new();
     for l in 1..5 {
         for kind in ["distinct", "entropy", "frequency"] {
@@ -55,7 +55,7 @@ fn promises() -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
 
 fn bound(name: &str, given: &[(&str, Value)], data: &Dataset) -> Box<dyn BoundModel> {
     let given = given.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-    Promise::new(name, given.collect::<Vec<_>>()).unwrap().model.bind(data).unwrap()
+    PrivacyModel::new(name, given.collect::<Vec<_>>()).unwrap().model.bind(data).unwrap()
 }
 
 proptest! {
@@ -75,7 +75,7 @@ proptest! {
         let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[&sensitive], "?")
             .map_err(|e| e.misfit.error)
             .unwrap();
-        for (name, given) in promises() {
+        for (name, given) in privacy_models() {
             let model = bound(name, &given, &data);
             let mut running = model.running().unwrap();
             let admits = |group: &GroupSummary| model.admits(group).holds;

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{Millionths, Row, Table, count, promise, tables, word};
+use super::{Millionths, Row, Table, count, privacy_model, tables, word};
 use incrowd_core::model::{Card, MODELS, Need};
 use incrowd_core::{Categories, GroupSummary, SensitiveSpec, Value};
 
@@ -237,7 +237,7 @@ fn every_undeclared_property_has_a_counterexample() {
 fn models_for_numbers_refuse_texts() {
     let table = Table::new(&rows(&[DISEASES]), &[categorized()]);
     for card in MODELS {
-        let bound = promise(card.name, &given(card.name, 1)).model.bind(&table.data);
+        let bound = privacy_model(card.name, &given(card.name, 1)).model.bind(&table.data);
         let advice = format!(
             "`is_numeric` in {} recognizes models for numbers by their parameters",
             file!()

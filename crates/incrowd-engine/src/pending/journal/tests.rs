@@ -131,6 +131,45 @@ fn a_file_that_was_changed_after_the_interruption_is_not_replaced() {
     }
 }
 
+/// Changes a file in place and keeps its length.
+fn edit(path: &Path) {
+    std::thread::sleep(Duration::from_millis(50));
+    std::fs::write(path, "new!").unwrap();
+}
+
+#[test]
+fn a_file_that_was_edited_in_place_is_kept() {
+    // Before it had its second name, and while it had both.
+    for has_second_name in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out.csv");
+        std::fs::write(&target, "old!").unwrap();
+        let table = staged(dir.path(), "out.csv");
+        let content = first(vec![table.clone()], Vec::new());
+        let journal = write_journal(dir.path(), &content, State::Forward);
+        if has_second_name {
+            std::fs::hard_link(&target, &table.old).unwrap();
+        }
+        edit(&target);
+        let recovered = recover(&journal, Some(&secret()));
+        match has_second_name {
+            false => assert_eq!(recovered.unwrap(), Recovered::Undone),
+            true => {
+                let error = recovered.unwrap_err().to_string();
+                assert!(error.contains("is not the file that was replaced"), "{error}");
+            }
+        }
+        assert_eq!(std::fs::read(&target).unwrap(), b"new!");
+    }
+    // After the new file was put in its place: the edited file keeps its second name.
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, table) = interrupted(dir.path());
+    edit(&table.old);
+    let error = recover(&journal, Some(&secret())).unwrap_err().to_string();
+    assert!(error.contains("is not the file that was replaced"), "{error}");
+    assert_eq!(std::fs::read(&table.old).unwrap(), b"new!");
+}
+
 /// A first journal, another one in a second directory, and a file in a third directory that is not
 /// authentic.
 fn in_three_directories(dir: &Path, state: State) -> [PathBuf; 3] {
@@ -179,7 +218,8 @@ fn journals_that_name_each_other_as_the_first_one_are_an_error() {
 fn a_ledger_that_is_a_link_is_not_changed() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
-    let note = |name: &str| Note { path: path(name), line: "done".to_owned() };
+    let line = r#"{"done":1}"#;
+    let note = |name: &str| Note { path: path(name), line: line.to_owned() };
     std::fs::write(path("victim.txt"), "a line\nan incomplete line").unwrap();
     std::os::unix::fs::symlink("victim.txt", path("link.ledger")).unwrap();
     std::fs::create_dir(path("directory.ledger")).unwrap();
@@ -188,10 +228,28 @@ fn a_ledger_that_is_a_link_is_not_changed() {
     let error = note("directory.ledger").add().unwrap_err();
     assert!(error.message().contains("it is not a file"), "{error}");
     assert_eq!(std::fs::read(path("victim.txt")).unwrap(), b"a line\nan incomplete line");
-    std::fs::write(path("my.ledger"), "a line\nan incomplete line").unwrap();
-    note("my.ledger").add().unwrap();
-    note("my.ledger").add().unwrap();
-    assert_eq!(std::fs::read(path("my.ledger")).unwrap(), b"a line\ndone\n");
+    for incomplete in ["", "{", r#"{"tab"#] {
+        std::fs::write(path("my.ledger"), format!("{{}}\n{incomplete}")).unwrap();
+        note("my.ledger").add().unwrap();
+        note("my.ledger").add().unwrap();
+        assert_eq!(std::fs::read_to_string(path("my.ledger")).unwrap(), format!("{{}}\n{line}\n"));
+    }
+}
+
+#[test]
+fn a_file_that_is_no_ledger_is_not_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("my.ledger");
+    for text in ["notes", "{}\nnotes", "{ notes"] {
+        std::fs::write(&path, text).unwrap();
+        let error = Note { path: path.clone(), line: "{}".to_owned() }.add().unwrap_err();
+        assert!(error.message().contains("its last line is none of a ledger"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+    File::options().write(true).open(&path).unwrap().set_len(MOST_LEDGER_BYTES + 1).unwrap();
+    let error = Note { path: path.clone(), line: "{}".to_owned() }.add().unwrap_err();
+    assert!(error.message().contains("too large"), "{error}");
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), MOST_LEDGER_BYTES + 1);
 }
 
 #[test]
@@ -259,6 +317,7 @@ proptest! {
         for name in ["out.csv", "victim.txt", "my.ledger", foreign.as_str()] {
             std::fs::write(path(name), "a line").unwrap();
         }
+        std::fs::write(path("my.ledger"), "{}\n{\"inc").unwrap();
         #[cfg(unix)]
         if link {
             std::fs::remove_file(path("my.ledger")).unwrap();

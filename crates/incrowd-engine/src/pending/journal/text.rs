@@ -10,7 +10,7 @@ use super::super::secret::Secret;
 use super::super::{PARTIAL, directory, hidden};
 use super::{ENDING, Note, OLD, exists};
 
-pub(super) const FIRST_LINE: &str = "incrowd journal 3";
+pub(super) const FIRST_LINE: &str = "incrowd journal 4";
 /// The suffix of files to which lines may be added.
 const LEDGER: &str = ".ledger";
 /// The word for a file that replaces none.
@@ -108,22 +108,19 @@ impl Identity {
     }
 }
 
-/// Recognises a replaced file under another name. File systems give the inode number of a removed
-/// file to a new file, so there is also a time. The device is left out: its number may change when
-/// the system restarts, and a file keeps its file system when it is renamed.
+/// Recognises a replaced file under another name, if it was not changed since. File systems give
+/// the inode number of a removed file to a new file, so there is also the birth time. A changed file
+/// has another modification time or length; a rename and a second name change neither. The device
+/// is left out: its number may change when the system restarts, and a file keeps its file system
+/// when it is renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Replaced {
     inode: u64,
-    version: Version,
-}
-
-/// Distinguishes a file from later files with the same inode number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
-    /// The birth time in nanoseconds.
-    Born(u128),
-    /// The modification time in nanoseconds, and the length. For systems without birth times.
-    Modified(u128, u64),
+    /// The birth time in nanoseconds. `None` where the system does not know it.
+    born: Option<u128>,
+    /// The modification time in nanoseconds.
+    modified: u128,
+    bytes: u64,
 }
 
 impl Replaced {
@@ -138,15 +135,13 @@ impl Replaced {
     }
 
     fn of(metadata: &Metadata) -> Replaced {
-        let version = match birth(metadata) {
+        Replaced {
+            inode: inode(metadata),
             // Windows gives a new file the birth time of the file that had its name before.
-            Some(born) if cfg!(unix) => Version::Born(born),
-            _ => Version::Modified(
-                metadata.modified().ok().and_then(nanoseconds).unwrap_or(0),
-                metadata.len(),
-            ),
-        };
-        Replaced { inode: inode(metadata), version }
+            born: birth(metadata).filter(|_| cfg!(unix)),
+            modified: metadata.modified().ok().and_then(nanoseconds).unwrap_or(0),
+            bytes: metadata.len(),
+        }
     }
 
     fn is_at(self, path: &Path) -> bool {
@@ -155,22 +150,20 @@ impl Replaced {
 
     /// Encodes the file as one word.
     fn word(self) -> String {
-        let inode = self.inode;
-        match self.version {
-            Version::Born(time) => format!("{inode}:born:{time}"),
-            Version::Modified(time, bytes) => format!("{inode}:modified:{time}:{bytes}"),
-        }
+        let born = self.born.map_or_else(|| "-".to_owned(), |time| time.to_string());
+        format!("{}:{born}:{}:{}", self.inode, self.modified, self.bytes)
     }
 
     fn parse(word: &str) -> Option<Replaced> {
-        let (inode, version) = match word.split(':').collect::<Vec<_>>()[..] {
-            [inode, "born", time] => (inode, Version::Born(time.parse().ok()?)),
-            [inode, "modified", time, bytes] => {
-                (inode, Version::Modified(time.parse().ok()?, bytes.parse().ok()?))
-            }
-            _ => return None,
+        let [inode, born, modified, bytes] = word.split(':').collect::<Vec<_>>()[..] else {
+            return None;
         };
-        Some(Replaced { inode: inode.parse().ok()?, version })
+        Some(Replaced {
+            inode: inode.parse().ok()?,
+            born: if born == "-" { None } else { Some(born.parse().ok()?) },
+            modified: modified.parse().ok()?,
+            bytes: bytes.parse().ok()?,
+        })
     }
 }
 
@@ -509,8 +502,8 @@ mod tests {
             "with .m.json.0123456789abcdef.incrowd-journal".to_owned(),
             "with /home/a/.m.json.0123456789abcdef.incrowd-journal/notes.txt".to_owned(),
             format!("file {PARTIAL_NAME} out.csv {OLD_NAME} replaces 644 1 2"),
-            format!("file {PARTIAL_NAME} out.csv {OLD_NAME} 1:born 644 1 2"),
-            format!("file {PARTIAL_NAME} out.csv {OLD_NAME} 1:modified:2 644 1 2"),
+            format!("file {PARTIAL_NAME} out.csv {OLD_NAME} 1:2:3 644 1 2"),
+            format!("file {PARTIAL_NAME} out.csv {OLD_NAME} 1:-:-:3 644 1 2"),
             format!("file {PARTIAL_NAME} out.csv {OLD_NAME} 1:born:2:3 644 1 2"),
         ];
         for file in refused {
@@ -518,7 +511,9 @@ mod tests {
         }
         assert!(parse("note /home/a/my.key.ledger x").is_some());
         assert!(parse("with /home/a/.m.json.0123456789abcdef.incrowd-journal").is_some());
-        for replaced in ["7:born:1795033866574530044", "7:modified:1795033866574530044:90"] {
+        for replaced in
+            ["7:1795033866574530044:1795033866574530045:9", "7:-:1795033866574530044:90"]
+        {
             let file = format!("file {PARTIAL_NAME} out.csv {OLD_NAME} {replaced} 644 1 2");
             let replaced = parse(&file).unwrap().moves[0].replaced;
             assert_eq!(replaced.map(Replaced::word).as_deref(), file.split(' ').nth(4));
@@ -527,10 +522,16 @@ mod tests {
 
     #[test]
     fn another_file_with_the_inode_number_of_the_replaced_one_is_not_taken_for_it() {
-        let replaced = |version| Replaced { inode: 7, version };
-        assert_ne!(replaced(Version::Born(1)), replaced(Version::Born(2)));
-        assert_ne!(replaced(Version::Modified(1, 2)), replaced(Version::Modified(1, 3)));
-        assert_ne!(replaced(Version::Modified(1, 2)), replaced(Version::Born(1)));
+        let replaced = |born, modified, bytes| Replaced { inode: 7, born, modified, bytes };
+        let one = replaced(Some(1), 2, 3);
+        for other in [
+            replaced(Some(2), 2, 3),
+            replaced(None, 2, 3),
+            replaced(Some(1), 3, 3),
+            replaced(Some(1), 2, 4),
+        ] {
+            assert_ne!(one, other);
+        }
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         assert_eq!(Replaced::at(&path("out.csv")).unwrap(), None);

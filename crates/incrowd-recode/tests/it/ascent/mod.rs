@@ -3,7 +3,7 @@
 mod exact;
 
 use crate::mondrian::common::{k_anonymity, table, tree};
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::{
     Code, ColumnSpec, Dataset, GroupId, GroupSummary, Kind, Labels, Partition, Silent, Value,
 };
@@ -81,20 +81,20 @@ fn members(data: &Dataset, partition: &Partition) -> Vec<Vec<usize>> {
 }
 
 fn models(data: &Dataset, which: usize, k: u64) -> Vec<Box<dyn BoundModel>> {
-    let promise = |name: &str, params: &[(&str, Value)]| {
+    let privacy_model = |name: &str, params: &[(&str, Value)]| {
         let params = params.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        Promise::new(name, params.collect::<Vec<_>>()).unwrap().model.bind(data).unwrap()
+        PrivacyModel::new(name, params.collect::<Vec<_>>()).unwrap().model.bind(data).unwrap()
     };
     match which {
         0 => k_anonymity(k, data),
-        1 => vec![promise(
+        1 => vec![privacy_model(
             "p-sensitive",
             &[("p", Value::Integer(2)), ("k", Value::Integer(k as i64))],
         )],
-        2 => vec![promise("t-closeness", &[("t", Value::Real(0.3))])],
+        2 => vec![privacy_model("t-closeness", &[("t", Value::Real(0.3))])],
         _ => vec![
-            promise("k-anonymity", &[("k", Value::Integer(k as i64))]),
-            promise(
+            privacy_model("k-anonymity", &[("k", Value::Integer(k as i64))]),
+            privacy_model(
                 "l-diversity",
                 &[("l", Value::Integer(2)), ("kind", Value::Word("entropy".into()))],
             ),

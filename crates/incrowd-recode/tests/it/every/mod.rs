@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::mondrian::common::{table, tree};
 use crate::possible::possible;
-use incrowd_core::model::{BoundModel, Need, Promise};
+use incrowd_core::model::{BoundModel, Need, PrivacyModel};
 use incrowd_core::{
     ColumnSpec, Dataset, GroupId, GroupSummary, Kind, Param, ParamKind, Partition, Plan, Silent,
     Value,
@@ -56,16 +56,17 @@ fn method(card: &Card) -> Option<Method> {
 }
 
 /// Returns a model of sizes, one of values and one of outliers, if the algorithm supports them.
-fn promises(method: &Method, k: i64) -> Vec<Promise> {
+fn privacy_models(method: &Method, k: i64) -> Vec<PrivacyModel> {
     let number = |name: &str, n: i64| (name.to_owned(), Value::Integer(n));
     let on = || ("on".to_owned(), Value::Word("disease".to_owned()));
     let near = ("distance_attributes".to_owned(), Value::Words(vec!["age".to_owned()]));
     let all = [
-        Promise::new("k-anonymity", [number("k", k)]),
-        Promise::new("l-diversity", [number("l", 2), on()]),
-        Promise::new("plain-k-anonymity", [number("k", k), near, on()]),
+        PrivacyModel::new("k-anonymity", [number("k", k)]),
+        PrivacyModel::new("l-diversity", [number("l", 2), on()]),
+        PrivacyModel::new("plain-k-anonymity", [number("k", k), near, on()]),
     ];
-    let taken = |promise: &Promise| method.accepts(std::slice::from_ref(promise)).is_ok();
+    let taken =
+        |privacy_model: &PrivacyModel| method.accepts(std::slice::from_ref(privacy_model)).is_ok();
     all.into_iter().map(Result::unwrap).filter(taken).collect()
 }
 
@@ -145,9 +146,9 @@ fn every_algorithm_satisfies_the_models() {
         for method in ALGORITHMS.iter().filter_map(|card| method(card)) {
             let card = method.card;
             let data = method.algorithm.prepare(table(&NAMES, &records, &specs())).unwrap();
-            let promises = promises(&method, k);
-            prop_assert!(!promises.is_empty(), "{} accepts no model", card.name);
-            let bound = promises.iter().map(|p| p.bind_for_release(&data)).collect();
+            let privacy_models = privacy_models(&method, k);
+            prop_assert!(!privacy_models.is_empty(), "{} accepts no model", card.name);
+            let bound = privacy_models.iter().map(|p| p.bind_for_release(&data)).collect();
             // If a model cannot be bound, no algorithm can satisfy it.
             let Some(bound) = possible::<Vec<_>>(bound, card.name)? else { continue };
             outcomes.borrow_mut().entry(card.name).or_default().0 += 1;
@@ -161,7 +162,7 @@ fn every_algorithm_satisfies_the_models() {
             };
             outcomes.borrow_mut().entry(card.name).or_default().1 += 1;
             // plain-k-anonymity also depends on the corners of groups, which other tests cover.
-            let checked = promises.iter().zip(&bound);
+            let checked = privacy_models.iter().zip(&bound);
             let checked = checked.filter(|(p, _)| p.name() != "plain-k-anonymity");
             let checked: Vec<&dyn BoundModel> = checked.map(|(_, bound)| &**bound).collect();
             check(&data, &made, &checked, card.name)?;

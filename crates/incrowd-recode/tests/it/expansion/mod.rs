@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::outlier::Standing;
 use incrowd_core::{
     ColumnSpec, Dataset, Extent, Fault, Folded, GroupId, GroupSummary, HierarchySpec, Kind,
@@ -49,7 +49,7 @@ fn encode(config: &Json, data: &[&Json]) -> Dataset {
         .unwrap()
 }
 
-fn promise(config: &Json) -> Promise {
+fn privacy_model(config: &Json) -> PrivacyModel {
     let attributes = config["distance_attrs"]
         .as_array()
         .map_or_else(Vec::new, |names| names.iter().map(|name| text(name).to_owned()).collect());
@@ -60,7 +60,7 @@ fn promise(config: &Json) -> Promise {
         ("scale", Value::Word(text(&config["scaling"]).to_owned())),
         ("distance_attributes", Value::Words(attributes)),
     ];
-    Promise::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap()
+    PrivacyModel::new("plain-k-anonymity", given.map(|(n, v)| (n.to_owned(), v))).unwrap()
 }
 
 fn recode(
@@ -128,7 +128,7 @@ fn figure_1_is_published_without_bill() {
     let vectors: Json =
         serde_json::from_str(incrowd_testing::fixture("plain_fig1_microdata.json")).unwrap();
     let data = encode(&vectors["config"], &list(&vectors["data"]).iter().collect::<Vec<_>>());
-    let models = [promise(&vectors["config"]).model.bind(&data).unwrap()];
+    let models = [privacy_model(&vectors["config"]).model.bind(&data).unwrap()];
     for name in METHODS {
         let recoding = recode(name, &data, &models, 9).unwrap();
         let partition = &recoding.partition;
@@ -153,8 +153,8 @@ fn random_tables_satisfy_the_model_and_are_never_better_than_the_optimum() {
     for vector in list(&vectors["cases"]) {
         let records: Vec<&Json> = list(&vector["data"]).iter().collect();
         let data = encode(&vector["config"], &records);
-        let promise = promise(&vector["config"]);
-        let models = [promise.model.bind(&data).unwrap()];
+        let privacy_model = privacy_model(&vector["config"]);
+        let models = [privacy_model.model.bind(&data).unwrap()];
         let optimal = vector["expected"]["optimal_total_il"].as_f64();
         let plain_subsets = vector["expected"]["plain_subsets"].as_u64().unwrap();
         for name in METHODS {
@@ -178,7 +178,7 @@ fn random_tables_satisfy_the_model_and_are_never_better_than_the_optimum() {
                     let mut reversed = records.clone();
                     reversed.reverse();
                     let other = encode(&vector["config"], &reversed);
-                    let bound = [promise.model.bind(&other).unwrap()];
+                    let bound = [privacy_model.model.bind(&other).unwrap()];
                     let again = recode(name, &other, &bound, other.records()).unwrap();
                     let same = (self::loss(&other, &again.partition) - loss).abs() < 1e-9;
                     assert!(same, "the result depends on the order of the records");
@@ -209,7 +209,7 @@ fn records_that_must_be_suppressed_are_reported_before_the_search() {
     let records = [("0", "0", "0"), ("0", "1", "1"), ("1", "0", "1"), ("1", "1", "0")];
     let records = records.map(|(a, b, s)| serde_json::json!({ "a": a, "b": b, "s": s }));
     let data = encode(&config, &records.iter().collect::<Vec<_>>());
-    let models = [promise(&config).model.bind(&data).unwrap()];
+    let models = [privacy_model(&config).model.bind(&data).unwrap()];
     let error = recode("expc-plus", &data, &models, 2).unwrap_err();
     assert!(error.message().contains("at least 4 of 4 records must be suppressed"), "{error}");
     let error = recode("expc", &data, &models, 4).unwrap_err();
@@ -263,7 +263,7 @@ fn groups_satisfy_the_models_and_global_outliers_are_suppressed() {
             ("outlier_diversity", Value::Integer(1 + (ask as i64 % 3))),
         ];
         let given = given.map(|(name, value)| (name.to_owned(), value));
-        let plain = Promise::new("plain-k-anonymity", given).unwrap();
+        let plain = PrivacyModel::new("plain-k-anonymity", given).unwrap();
         let models = [plain.model.bind(&data).unwrap()];
         for name in METHODS {
             let made = recode(name, &data, &models, data.records());
@@ -279,7 +279,7 @@ fn groups_satisfy_the_models_and_global_outliers_are_suppressed() {
                 *suppressions.borrow_mut() += u32::from(!stays);
             }
         }
-        let count = Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k))]).unwrap();
+        let count = PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k))]).unwrap();
         if data.records() >= k as u64 {
             let models = [count.model.bind(&data).unwrap()];
             for name in METHODS {

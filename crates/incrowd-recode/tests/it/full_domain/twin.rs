@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::mondrian::common::{table, tree};
 use crate::possible::possible;
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::{
     Code, ColumnSpec, Dataset, GroupSummary, HierarchySpec, Kind, Plan, Silent, Value,
 };
@@ -152,20 +152,20 @@ fn brute(
 
 fn bind(data: &Dataset, which: usize, k: u64) -> Vec<Box<dyn BoundModel>> {
     let word = |w: &str| Value::Word(w.to_owned());
-    let promise = |name: &str, params: Vec<(&str, Value)>| {
+    let privacy_model = |name: &str, params: Vec<(&str, Value)>| {
         let params = params.into_iter().map(|(name, value)| (name.to_owned(), value));
-        Promise::new(name, params).unwrap().model.bind(data).unwrap()
+        PrivacyModel::new(name, params).unwrap().model.bind(data).unwrap()
     };
     let k = Value::Integer(k as i64);
     match which {
-        0 | 1 => vec![promise("k-anonymity", vec![("k", k)])],
-        2 => vec![promise("p-sensitive", vec![("k", k), ("p", Value::Integer(2))])],
+        0 | 1 => vec![privacy_model("k-anonymity", vec![("k", k)])],
+        2 => vec![privacy_model("p-sensitive", vec![("k", k), ("p", Value::Integer(2))])],
         3 => vec![
-            promise("k-anonymity", vec![("k", k)]),
-            promise("l-diversity", vec![("l", Value::Integer(2)), ("kind", word("entropy"))]),
+            privacy_model("k-anonymity", vec![("k", k)]),
+            privacy_model("l-diversity", vec![("l", Value::Integer(2)), ("kind", word("entropy"))]),
         ],
-        4 => vec![promise("t-closeness", vec![("t", Value::Real(0.4))])],
-        _ => vec![promise("alpha-k-anonymity", vec![("alpha", Value::Real(0.6)), ("k", k)])],
+        4 => vec![privacy_model("t-closeness", vec![("t", Value::Real(0.4))])],
+        _ => vec![privacy_model("alpha-k-anonymity", vec![("alpha", Value::Real(0.6)), ("k", k)])],
     }
 }
 

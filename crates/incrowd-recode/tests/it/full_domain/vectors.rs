@@ -1,7 +1,7 @@
 //! Worked cases: all valid nodes, the minimal ones and the best, computed by an independent
 //! prototype.
 
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::{
     Categories, ColumnSpec, Dataset, Folded, HierarchySpec, Kind, SensitiveSpec, Silent, Value,
 };
@@ -34,7 +34,7 @@ fn table(vectors: &Json, records: &[Vec<String>], specs: &[ColumnSpec]) -> Datas
 }
 
 /// Returns a model of the vectors.
-fn promise(model: &str, params: &Json, data: &Dataset) -> Vec<Box<dyn BoundModel>> {
+fn privacy_model(model: &str, params: &Json, data: &Dataset) -> Vec<Box<dyn BoundModel>> {
     let (name, stated): (&str, &[&str]) = match model {
         "k" => ("k-anonymity", &["k"]),
         "p" => ("p-sensitive", &["p", "k"]),
@@ -42,7 +42,7 @@ fn promise(model: &str, params: &Json, data: &Dataset) -> Vec<Box<dyn BoundModel
         _ => ("p-plus-alpha-sensitive", &["p", "alpha", "k"]),
     };
     let given = stated.iter().map(|&p| (p.to_owned(), Value::Integer(params[p].as_i64().unwrap())));
-    vec![Promise::new(name, given.collect::<Vec<_>>()).unwrap().model.bind(data).unwrap()]
+    vec![PrivacyModel::new(name, given.collect::<Vec<_>>()).unwrap().model.bind(data).unwrap()]
 }
 
 fn check(report: &SearchReport, expected: &Json, what: &str) {
@@ -76,7 +76,7 @@ fn every_search_finds_the_minimal_nodes_and_the_best_of_the_prototype() {
         let mut implied: Option<(u64, f64)> = None;
         for (m, model) in ["k", "p", "pa", "p+a"].into_iter().enumerate() {
             let expected = &case["models"][model];
-            let models = promise(model, &case["params"], &data);
+            let models = privacy_model(model, &case["params"], &data);
             for (name, search) in Search::ALL {
                 let what = format!("case {} {model} {name}", case["case"]);
                 let algorithm = FullDomain { search, metric: Metric::Distortion };
@@ -114,7 +114,7 @@ fn additional_quasi_identifiers_do_not_reduce_the_steps() {
                 (0..3).map(cell).chain([record[3].clone()]).collect()
             };
             let data = table(&vectors, &records.iter().map(blank).collect::<Vec<_>>(), &specs);
-            let models = promise("p+a", &case["params"], &data);
+            let models = privacy_model("p+a", &case["params"], &data);
             let search = FullDomain { search: Search::Fast, metric: Metric::Distortion };
             let recoding = search.recode_and_report(&data, &models, 0, &Silent).unwrap();
             let depth: u64 = data.quasi().iter().map(|quasi| quasi.leaf_depth).sum();

@@ -1,6 +1,6 @@
 //! Tables of points of which the first are microdata.
 
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::{ColumnSpec, Dataset, Folded, Kind, Silent, Value};
 use incrowd_recode::Algorithm;
 use incrowd_recode::join::boxes::Boxes;
@@ -47,12 +47,12 @@ impl Points {
     }
 }
 
-pub(crate) fn k_anonymity(k: u64) -> Promise {
-    Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap()
+pub(crate) fn k_anonymity(k: u64) -> PrivacyModel {
+    PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap()
 }
 
-pub(crate) fn bound(promise: &Promise, data: &Dataset) -> Vec<Box<dyn BoundModel>> {
-    vec![promise.model.bind(data).unwrap()]
+pub(crate) fn bound(privacy_model: &PrivacyModel, data: &Dataset) -> Vec<Box<dyn BoundModel>> {
+    vec![privacy_model.model.bind(data).unwrap()]
 }
 
 /// Returns the groups of the microdata without external rows, as sorted rows.

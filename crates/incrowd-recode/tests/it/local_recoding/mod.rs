@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::{
     Categories, ColumnSpec, Dataset, Folded, GroupSummary, HierarchySpec, Partition, Plan,
     Population, SensitiveSpec, Silent, Value,
@@ -58,8 +58,8 @@ fn bind(data: &Dataset, model: &str, params: &[(&str, f64)]) -> Vec<Box<dyn Boun
         let value = if *name == "alpha" { Value::Real(*x) } else { Value::Integer(*x as i64) };
         ((*name).to_owned(), value)
     };
-    let promise = Promise::new(model, params.iter().map(value)).unwrap();
-    vec![promise.model.bind(data).unwrap()]
+    let privacy_model = PrivacyModel::new(model, params.iter().map(value)).unwrap();
+    vec![privacy_model.model.bind(data).unwrap()]
 }
 
 /// Returns the published cells with the disease and the number of records, sorted.

@@ -1,7 +1,7 @@
 //! Small tables for tests.
 
 use incrowd_core::hierarchy::nested::Tree;
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::{ColumnSpec, Dataset, Folded, HierarchySpec, Value};
 
 /// Encodes records. The first columns are quasi-identifiers with these specs, the others are
@@ -37,7 +37,7 @@ pub(crate) fn tree(toml: &str) -> ColumnSpec {
 }
 
 pub(crate) fn k_anonymity(k: u64, data: &Dataset) -> Vec<Box<dyn BoundModel>> {
-    let promise =
-        Promise::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap();
-    vec![promise.model.bind(data).unwrap()]
+    let privacy_model =
+        PrivacyModel::new("k-anonymity", [("k".to_owned(), Value::Integer(k as i64))]).unwrap();
+    vec![privacy_model.model.bind(data).unwrap()]
 }

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use incrowd_core::model::Promise;
+use incrowd_core::model::PrivacyModel;
 use incrowd_core::{
     Categories, ColumnSpec, Dataset, Folded, HierarchySpec, Kind, ParamKind, Partition, Plan,
     SensitiveSpec, Silent, Value,
@@ -73,20 +73,21 @@ fn table(records: &[Record]) -> (Dataset, Vec<usize>) {
 }
 
 /// Each model of the first sensitive column, and one job with two models of both columns.
-fn jobs() -> Vec<Vec<Promise>> {
+fn jobs() -> Vec<Vec<PrivacyModel>> {
     let entropy = |on: &str| {
         let params = [
             ("l", Value::Integer(2)),
             ("kind", Value::Word("entropy".into())),
             ("on", Value::Word(on.into())),
         ];
-        Promise::new("l-diversity", params.map(|(name, value)| (name.to_owned(), value))).unwrap()
+        PrivacyModel::new("l-diversity", params.map(|(name, value)| (name.to_owned(), value)))
+            .unwrap()
     };
-    let single = promises().into_iter().map(|promise| vec![promise]);
+    let single = privacy_models().into_iter().map(|privacy_model| vec![privacy_model]);
     single.chain([vec![entropy("value"), entropy("other")]]).collect()
 }
 
-fn promises() -> Vec<Promise> {
+fn privacy_models() -> Vec<PrivacyModel> {
     let word = |text: &str| Value::Word(text.to_owned());
     let given: [(&str, Vec<(&str, Value)>); 15] = [
         ("k-anonymity", vec![("k", Value::Integer(2))]),
@@ -114,11 +115,11 @@ fn promises() -> Vec<Promise> {
             vec![("p", Value::Integer(2)), ("alpha", Value::Integer(1)), ("k", Value::Integer(2))],
         ),
     ];
-    let promise = |(name, params): (&str, Vec<(&str, Value)>)| {
-        Promise::about(name, params.into_iter().map(|(n, v)| (n.to_owned(), v)), &["value"])
+    let privacy_model = |(name, params): (&str, Vec<(&str, Value)>)| {
+        PrivacyModel::about(name, params.into_iter().map(|(n, v)| (n.to_owned(), v)), &["value"])
             .unwrap()
     };
-    given.into_iter().map(promise).collect()
+    given.into_iter().map(privacy_model).collect()
 }
 
 /// All algorithms with default parameters, and with every other value of one choice parameter.
@@ -145,17 +146,17 @@ fn methods() -> Vec<(String, Method)> {
 }
 
 /// Returns whether the algorithm announces that it refuses a model with every table.
-fn is_refused(method: &Method, promise: &Promise) -> bool {
-    let card = promise.model.card();
+fn is_refused(method: &Method, privacy_model: &PrivacyModel) -> bool {
+    let card = privacy_model.model.card();
     method.algorithm.needs_merging() && !card.survives.merging
         || card.needs.iter().any(|need| !method.algorithm.supplies(*need))
 }
 
 /// Returns whether the algorithm announces that it refuses a model that it supports, because the
 /// groups of this table may have persons in common.
-fn is_refused_here(method: &Method, promise: &Promise, data: &Dataset) -> bool {
+fn is_refused_here(method: &Method, privacy_model: &PrivacyModel, data: &Dataset) -> bool {
     let overlapping = data.persons().is_some_and(|persons| !persons.nested());
-    let survives = promise.model.card().survives;
+    let survives = privacy_model.model.card().survives;
     method.algorithm.needs_merging() && survives.merging && !survives.overlapping && overlapping
 }
 
@@ -195,20 +196,25 @@ fn check(
 ) -> Result<(), TestCaseError> {
     let (data, row_of) = table(records);
     let methods = methods();
-    for (job, promise) in jobs().into_iter().enumerate() {
+    for (job, privacy_model) in jobs().into_iter().enumerate() {
         for (name, method) in &methods {
-            let title = format!("{name} with {}", promise[0].title());
-            let announced = promise.iter().any(|promise| is_refused(method, promise));
-            prop_assert_eq!(method.accepts(&promise).is_err(), announced, "{}", &title);
-            let announced_here =
-                promise.iter().any(|promise| is_refused_here(method, promise, &data));
-            let refused = method.accepts_table(&promise, &data).is_err();
+            let title = format!("{name} with {}", privacy_model[0].title());
+            let announced =
+                privacy_model.iter().any(|privacy_model| is_refused(method, privacy_model));
+            prop_assert_eq!(method.accepts(&privacy_model).is_err(), announced, "{}", &title);
+            let announced_here = privacy_model
+                .iter()
+                .any(|privacy_model| is_refused_here(method, privacy_model, &data));
+            let refused = method.accepts_table(&privacy_model, &data).is_err();
             prop_assert_eq!(refused, announced_here, "{}", &title);
             if announced || announced_here {
                 continue;
             }
             let data = method.algorithm.prepare(data.clone()).unwrap();
-            let bound = promise.iter().map(|promise| promise.bind_for_release(&data)).collect();
+            let bound = privacy_model
+                .iter()
+                .map(|privacy_model| privacy_model.bind_for_release(&data))
+                .collect();
             let Some(models) = possible::<Vec<_>>(bound, &title)? else { continue };
             // No algorithm may fail if it could publish all records as one group.
             let whole = data.whole();
@@ -221,7 +227,7 @@ fn check(
             let published =
                 recoding.domains.clone().map(|domains| data.clone().with_domains(domains));
             let published = published.as_ref().unwrap_or(&data);
-            let joined = join_alike(published, &promise, &models, recoding.partition);
+            let joined = join_alike(published, &privacy_model, &models, recoding.partition);
             let Some(partition) = possible(joined, &title)? else {
                 prop_assert!(!is_possible, "{title}: groups were not joined");
                 continue;
@@ -229,7 +235,7 @@ fn check(
             let is_complete = (0..data.rows()).all(|row| partition.group(row).is_some());
             prop_assert!(is_complete || suppressible > 0, "{title}: records are missing");
             let finished =
-                finish_suppression(&data, &promise, &models, partition, how, suppressible);
+                finish_suppression(&data, &privacy_model, &models, partition, how, suppressible);
             let Some(partition) = possible(finished, &title)? else {
                 // Without some records, other groups may violate the models.
                 prop_assert!(!is_complete, "{title}: the suppression of nothing failed");
@@ -275,14 +281,14 @@ fn check(
                 data.with_counts(
                     |row| if partition.group(row).is_some() { data.weight(row) } else { 0 },
                 );
-            for promise in &promise {
-                let model = promise.model.bind(&left).unwrap();
+            for privacy_model in &privacy_model {
+                let model = privacy_model.model.bind(&left).unwrap();
                 for rows in &rows {
                     let group = left.summary(rows.iter().copied());
                     prop_assert!(
                         model.admits(&group).holds,
                         "{title}: {} is violated",
-                        promise.title()
+                        privacy_model.title()
                     );
                 }
             }
@@ -293,14 +299,20 @@ fn check(
 
 /// Asserts that every method made releases with at least this share of the jobs that it does not
 /// refuse.
-fn check_releases(releases: &Releases, share: f64, refuses: impl Fn(&Method, &Promise) -> bool) {
+fn check_releases(
+    releases: &Releases,
+    share: f64,
+    refuses: impl Fn(&Method, &PrivacyModel) -> bool,
+) {
     let releases = releases.borrow();
     for (name, method) in methods() {
-        let is_accepted = |job: &[Promise]| !job.iter().any(|promise| refuses(&method, promise));
+        let is_accepted =
+            |job: &[PrivacyModel]| !job.iter().any(|privacy_model| refuses(&method, privacy_model));
         let jobs = jobs().into_iter().enumerate();
-        let accepted: Vec<(usize, Vec<Promise>)> = jobs.filter(|job| is_accepted(&job.1)).collect();
+        let accepted: Vec<(usize, Vec<PrivacyModel>)> =
+            jobs.filter(|job| is_accepted(&job.1)).collect();
         let is_missing =
-            |job: &&(usize, Vec<Promise>)| !releases.contains_key(&(name.clone(), job.0));
+            |job: &&(usize, Vec<PrivacyModel>)| !releases.contains_key(&(name.clone(), job.0));
         let missing: Vec<String> =
             accepted.iter().filter(is_missing).map(|(_, job)| job[0].title()).collect();
         assert!(!accepted.is_empty(), "{name} refuses all models");
@@ -334,9 +346,9 @@ fn config() -> ProptestConfig {
 
 /// Returns whether the algorithm announces that it refuses a model if groups may have persons in
 /// common.
-fn is_refused_if_overlapping(method: &Method, promise: &Promise) -> bool {
-    let survives = promise.model.card().survives;
-    is_refused(method, promise) || method.algorithm.needs_merging() && !survives.overlapping
+fn is_refused_if_overlapping(method: &Method, privacy_model: &PrivacyModel) -> bool {
+    let survives = privacy_model.model.card().survives;
+    is_refused(method, privacy_model) || method.algorithm.needs_merging() && !survives.overlapping
 }
 
 #[test]
@@ -443,10 +455,10 @@ fn every_algorithm_makes_groups_of_persons() {
     };
     let records: Vec<Record> = (0..60).map(record).collect();
     let (data, row_of) = table(&records);
-    let promise = [promises().swap_remove(1)];
-    let models = [promise[0].bind_for_release(&data).unwrap()];
+    let privacy_model = [privacy_models().swap_remove(1)];
+    let models = [privacy_model[0].bind_for_release(&data).unwrap()];
     for (name, method) in methods() {
-        method.accepts_table(&promise, &data).unwrap();
+        method.accepts_table(&privacy_model, &data).unwrap();
         let data = method.algorithm.prepare(data.clone()).unwrap();
         let made = method.algorithm.recode_and_report(&data, &models, 0, &Silent);
         let Ok(recoding) = made else { panic!("{name} {made:?}") };
@@ -461,9 +473,9 @@ fn models_that_overlapping_persons_would_violate_are_refused_with_the_reason() {
     let records: Vec<Record> =
         (0..40).map(|n| (n % 12, (n % 6) as usize, 0, (n % 4) as usize, n / 2, 0)).collect();
     let (data, _) = table(&records);
-    let promise = [promises().swap_remove(2)];
+    let privacy_model = [privacy_models().swap_remove(2)];
     for (name, method) in methods() {
-        let refused = method.accepts_table(&promise, &data);
+        let refused = method.accepts_table(&privacy_model, &data);
         assert_eq!(refused.is_err(), method.algorithm.needs_merging(), "{name}");
         if let Err(error) = refused {
             assert!(error.to_string().contains("some persons have records that differ"), "{error}");

@@ -11,7 +11,7 @@ use incrowd_audit::attack::{
     self, ATTACKS, Adversary, Card, Epsilon, External, Finding, Published, Quantity, Skipped,
     Subject, UnmodifiedColumns,
 };
-use incrowd_core::model::{MODELS, Need, Promise};
+use incrowd_core::model::{MODELS, Need, PrivacyModel};
 use incrowd_core::outlier::Settings;
 use incrowd_core::{Error, Progress, Result, Value};
 use incrowd_engine::RecordValues;
@@ -155,7 +155,7 @@ pub(crate) fn attack_case(
     });
     let original = original.transpose()?;
 
-    let seen = unmodified_columns(case, &views);
+    let record_values = unmodified_columns(case, &views);
     let missing = &case.reading.missing;
     let sensitive = &case.reading.sensitive;
     let published = Published::new(&views.people, &views.quasi).with_specs(sensitive, missing);
@@ -170,11 +170,11 @@ pub(crate) fn attack_case(
     });
     on_people.original = original.as_ref().map(|data| (data, settings.as_slice()));
     // A person's records differ in passthrough columns, and their assignment to records is unknown.
-    let by_records =
-        views.people.persons.as_ref().is_some_and(|p| p.repeated) && seen.persons.is_none();
+    let by_records = views.people.persons.as_ref().is_some_and(|p| p.repeated)
+        && record_values.persons.is_none();
     on_people.unmodified = Some(UnmodifiedColumns {
-        table: &seen.table,
-        persons: seen.persons.as_deref(),
+        table: &record_values.table,
+        persons: record_values.persons.as_deref(),
         unlinkable: case.unlinkable(),
         note: note_on(&views, by_records || on_people.persons_unknown.is_some()),
     });
@@ -215,9 +215,9 @@ pub(crate) fn attack_case(
 /// Returns a note about the unmodified columns, if some were not examined or persons are unknown.
 fn note_on(views: &Views, by_records: bool) -> Option<String> {
     let folded = |name: &String| views.people.columns.iter().any(|own| own.name == *name);
-    let absent = views.seen.table.columns.iter().map(|column| &column.name);
+    let absent = views.record_values.table.columns.iter().map(|column| &column.name);
     let absent: Vec<&str> = absent.filter(|name| !folded(name)).map(String::as_str).collect();
-    if views.seen.once.is_some() && !absent.is_empty() {
+    if views.record_values.once.is_some() && !absent.is_empty() {
         return Some(format!(
             "not examined, because only counts leave the system that stores them: {}",
             absent.join(", ")
@@ -235,14 +235,14 @@ fn unmodified_columns(case: &Case, views: &Views) -> RecordValues {
         return expanded(values, 1, &wanted);
     }
     let known = |name: &String| views.people.columns.iter().any(|own| own.name == *name);
-    let own = views.seen.table.columns.iter().map(|column| &column.name);
+    let own = views.record_values.table.columns.iter().map(|column| &column.name);
     let by_person = views.people.persons.as_ref().is_some_and(|persons| persons.repeated);
     // Single records of a table in another system are not available, but those of the folded
     // columns follow from the fold.
-    if views.seen.once.is_some() || by_person && own.into_iter().all(known) {
+    if views.record_values.once.is_some() || by_person && own.into_iter().all(known) {
         return expanded(&views.people, views.quasi.len(), &wanted);
     }
-    views.seen.clone()
+    views.record_values.clone()
 }
 
 /// Refuses a limit on an attack that was not run. It would hold without having been checked.
@@ -281,9 +281,13 @@ fn outlier_settings(
     } else {
         vec![("plain-k-anonymity", stated.chain([("k".to_owned(), Value::Integer(1))]).collect())]
     };
-    let promises = given.into_iter().map(|(name, params)| Promise::about(name, params, sensitive));
-    let promises = promises.collect::<Result<Vec<_>>>()?;
-    Ok(promises.iter().filter_map(|promise| promise.model.outlier_settings().cloned()).collect())
+    let privacy_models =
+        given.into_iter().map(|(name, params)| PrivacyModel::about(name, params, sensitive));
+    let privacy_models = privacy_models.collect::<Result<Vec<_>>>()?;
+    Ok(privacy_models
+        .iter()
+        .filter_map(|privacy_model| privacy_model.model.outlier_settings().cloned())
+        .collect())
 }
 
 /// Returns the attacks to run, each with its threshold.

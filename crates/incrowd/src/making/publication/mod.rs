@@ -18,7 +18,7 @@ use incrowd_audit::joined::Failure;
 use incrowd_audit::{Verification, tally, utility};
 use incrowd_core::dataset::Quasi;
 use incrowd_core::metric::Tally;
-use incrowd_core::model::Promise;
+use incrowd_core::model::PrivacyModel;
 use incrowd_core::text::Block;
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, MissingCells, Progress, Result};
 use incrowd_engine::{Engine, ExaminedColumns, Location, RecordValues};
@@ -73,7 +73,7 @@ pub(crate) struct Tables {
     /// The files, in the order of the publication's tables.
     pub(crate) files: Vec<ReadFile>,
     /// The unmodified columns of the first table.
-    pub(crate) seen: RecordValues,
+    pub(crate) record_values: RecordValues,
 }
 
 impl Tables {
@@ -109,7 +109,7 @@ pub(crate) struct References<'a> {
 /// Models to verify on a published table.
 pub(crate) struct Asked<'a> {
     pub(crate) reading: &'a Reading,
-    pub(crate) promises: &'a [Promise],
+    pub(crate) privacy_models: &'a [PrivacyModel],
     /// Whether the caller stated the models. Otherwise they come from the job or the manifest of
     /// the release.
     pub(crate) stated: bool,
@@ -150,7 +150,7 @@ pub(crate) struct Views {
     /// The table in which values are looked up, if it is another one.
     pub(crate) values: Option<(Folded, Vec<ColumnSpec>)>,
     /// The unmodified columns of the first table.
-    pub(crate) seen: RecordValues,
+    pub(crate) record_values: RecordValues,
 }
 
 /// One kind of publication.
@@ -225,13 +225,13 @@ pub(crate) trait Publication: Debug + Sync {
     }
 
     /// Reads its tables back; the sensitive columns only if `with_sensitive` is set. If the first
-    /// table contains the sensitive values, the columns `beside` are read record by record.
+    /// table contains the sensitive values, the columns `examined` are read record by record.
     fn read_back(
         &self,
         reading: &Reading,
         release: &dyn ReleaseTables,
         with_sensitive: bool,
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables>;
 
@@ -249,9 +249,9 @@ pub(crate) trait Publication: Debug + Sync {
     }
 
     /// Returns the error about a new release that violates a model.
-    fn broken(&self, job: &CheckedJob, promise: &str) -> Error {
+    fn broken(&self, job: &CheckedJob, privacy_model: &str) -> Error {
         let _ = job;
-        Error::bug(format!("the release does not keep {promise}: it was not published"))
+        Error::bug(format!("the release does not keep {privacy_model}: it was not published"))
     }
 
     /// Adds the entries of this publication to a manifest.

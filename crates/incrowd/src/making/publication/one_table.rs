@@ -4,7 +4,7 @@ use incrowd_audit::utility::{self, Comparison, marginals, matched_records};
 use incrowd_audit::{Matching, Original, People, verify_matching, verify_with_original};
 use incrowd_core::domain::Numbers as NumbersOf;
 use incrowd_core::hierarchy::mdr::Unit;
-use incrowd_core::model::Promise;
+use incrowd_core::model::PrivacyModel;
 use incrowd_core::{
     Dataset, Domain, Error, Folded, HierarchySpec, MISSING, MissingCells, Progress, Result,
     SensitiveSpec,
@@ -137,18 +137,18 @@ impl Publication for OneTable {
         reading: &Reading,
         release: &dyn ReleaseTables,
         with_sensitive: bool,
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<Tables> {
         let mut names: Vec<String> = reading.quasi_names().into_iter().map(str::to_owned).collect();
         if with_sensitive {
             names.extend(reading.sensitive_names().into_iter().map(str::to_owned));
         }
-        let back = release.read_beside(TableContent::Release, &names, beside, progress)?;
+        let back = release.read_examined(TableContent::Release, &names, examined, progress)?;
         let (records, digest, columns) = (back.folded.records(), back.digest, back.columns);
         let files = vec![ReadFile { content: TableContent::Release, records, digest, columns }];
-        let (people, seen) = (back.folded, back.seen);
-        Ok(Tables { people, quasi: reading.quasi.len(), values: None, files, seen })
+        let (people, record_values) = (back.folded, back.record_values);
+        Ok(Tables { people, quasi: reading.quasi.len(), values: None, files, record_values })
     }
 
     fn judge(&self, tables: Tables, asked: &Asked<'_>, progress: &dyn Progress) -> Result<Judged> {
@@ -221,9 +221,9 @@ impl Publication for OneTable {
         let mut back = tables.read(TableContent::Release, &columns, progress)?.folded;
         as_missing(&mut back, data.quasi().len(), &reading.missing);
         let published = back.records();
-        let withheld =
+        let suppressed =
             records.checked_sub(published).ok_or_else(|| too_many(published, records))?;
-        let tally = incrowd_audit::tally(&back, data.quasi(), withheld)?;
+        let tally = incrowd_audit::tally(&back, data.quasi(), suppressed)?;
         let comparison = match ask {
             None => None,
             Some(_) => {
@@ -231,7 +231,7 @@ impl Publication for OneTable {
                 let comparison = Comparison::new(&data, &back, reading.missing_label(), target)?;
                 if let Some(kept) = &mut measuring.kept {
                     kept.marginals = marginals(&comparison, &data);
-                    kept.beside = matched_records(&comparison, &data, SAMPLE);
+                    kept.matched = matched_records(&comparison, &data, SAMPLE);
                 }
                 Some(comparison)
             }
@@ -241,10 +241,10 @@ impl Publication for OneTable {
 
     fn views(&self, case: &Case, progress: &dyn Progress) -> Result<Views> {
         let columns = case.unmodified(&case.release_tables().columns(TableContent::Release)?);
-        let beside = ExaminedColumns { columns: &columns, counts_only: false };
-        let Tables { people, seen, .. } =
-            self.read_back(&case.reading, &case.release_tables(), true, beside, progress)?;
-        Ok(Views { people, quasi: case.reading.quasi_specs(), values: None, seen })
+        let examined = ExaminedColumns { columns: &columns, counts_only: false };
+        let Tables { people, record_values, .. } =
+            self.read_back(&case.reading, &case.release_tables(), true, examined, progress)?;
+        Ok(Views { people, quasi: case.reading.quasi_specs(), values: None, record_values })
     }
 }
 
@@ -342,22 +342,23 @@ pub(crate) fn judge_table(
     let release = Dataset::of_release(release, quasi.len(), &specs)
         .map_err(|failed| failed.misfit.error.at(format!("columns.{}", names[failed.column])))?;
     if asked.stated {
-        for (i, promise) in asked.promises.iter().enumerate() {
-            promise.model.suits(&release).map_err(|e| e.within(&format!("models.{i}")))?;
+        for (i, privacy_model) in asked.privacy_models.iter().enumerate() {
+            privacy_model.model.suits(&release).map_err(|e| e.within(&format!("models.{i}")))?;
         }
     }
     if let Some(texts) = matched {
-        let least =
-            |promise: &Promise| promise.model.bind(&release).map(|model| model.least_records());
-        let least = asked.promises.iter().map(least).collect::<Result<Vec<_>>>()?;
+        let least = |privacy_model: &PrivacyModel| {
+            privacy_model.model.bind(&release).map(|model| model.least_records())
+        };
+        let least = asked.privacy_models.iter().map(least).collect::<Result<Vec<_>>>()?;
         let enough = least.into_iter().flatten().max().unwrap_or(1);
         let is_missing =
             |text: &str| text == "*" || asked.reading.missing.iter().any(|gone| gone == text);
         let matching = Matching::count(&texts, quasi.len(), is_missing, enough)?;
-        return verify_matching(&release, asked.promises, &matching);
+        return verify_matching(&release, asked.privacy_models, &matching);
     }
     let original = original.as_ref().map(|(original, texts)| (original, *texts));
-    verify_with_original(&release, asked.promises, people.as_ref(), original)
+    verify_with_original(&release, asked.privacy_models, people.as_ref(), original)
 }
 
 /// Replaces cells with one of the texts `missing` by missing values, from column `from` on.

@@ -72,15 +72,15 @@ pub(crate) trait ReleaseTables {
         columns: &[String],
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        self.read_beside(content, columns, ExaminedColumns::default(), progress)
+        self.read_examined(content, columns, ExaminedColumns::default(), progress)
     }
 
-    /// Reads columns of a table; the columns `beside` are read record by record.
-    fn read_beside(
+    /// Reads columns of a table; the columns `examined` are read record by record.
+    fn read_examined(
         &self,
         content: TableContent,
         columns: &[String],
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack>;
 }
@@ -104,14 +104,14 @@ impl ReleaseTables for StagedTables<'_> {
         self.contents.contains(&content)
     }
 
-    fn read_beside(
+    fn read_examined(
         &self,
         content: TableContent,
         columns: &[String],
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
-        self.engine.read_back(self.position(content)?, columns, beside, progress)
+        self.engine.read_back(self.position(content)?, columns, examined, progress)
     }
 }
 
@@ -193,17 +193,17 @@ impl ReleaseTables for PublishedTables<'_> {
         self.is_first(content) || self.values.is_some() || self.entry(content).is_some()
     }
 
-    fn read_beside(
+    fn read_examined(
         &self,
         content: TableContent,
         columns: &[String],
-        beside: ExaminedColumns<'_>,
+        examined: ExaminedColumns<'_>,
         progress: &dyn Progress,
     ) -> Result<ReadBack> {
         let shape =
             self.manifest.map(|manifest| manifest.job.shape(self.missing)).unwrap_or_default();
         let shape = if self.is_first(content) { shape } else { Shape::default() };
-        let mut read = self.open(content)?.read_shaped(columns, &shape, beside, progress)?;
+        let mut read = self.open(content)?.read_shaped(columns, &shape, examined, progress)?;
         if self.manifest.is_some_and(|manifest| manifest.job.csv_safe) && self.is_text(content) {
             read_formulas(&mut read.folded);
         }

@@ -11,7 +11,7 @@
 //! missing, the release was never published.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use incrowd_core::{Error, Result};
@@ -48,18 +48,18 @@ impl Ledger {
     }
 
     fn entries(&mut self) -> Result<Vec<Json>> {
-        let mut text = String::new();
         let failed = |e: std::io::Error| {
             Error::resources(format!("the ledger `{}` cannot be read: {e}", self.path.display()))
         };
         self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        self.file.read_to_string(&mut text).map_err(failed)?;
+        let mut text = incrowd_engine::read_ledger(&mut self.file).map_err(failed)?;
         // An incomplete last line is truncated: its release was not published.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let whole = incrowd_engine::whole_lines(&text).map_err(failed)?;
         if whole < text.len() {
             self.file.set_len(whole as u64).map_err(failed)?;
             text.truncate(whole);
         }
+        let text = String::from_utf8_lossy(&text);
         let broken = |line: usize| {
             let path = self.path.display();
             Error::resources(format!("the ledger `{path}` is damaged in line {}", line + 1))

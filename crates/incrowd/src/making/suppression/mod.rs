@@ -103,7 +103,7 @@ fn planned(asked: &SuppressionJob, sensitive: &[&str]) -> Result<Planned> {
 
 /// The result of the suppression step, until the release is published.
 pub(crate) struct SuppressionOutcome {
-    pub(crate) withheld: Option<SuppressedRows>,
+    pub(crate) suppressed_rows: Option<SuppressedRows>,
     planned: Planned,
     names: Vec<Option<String>>,
     counts: Vec<u64>,
@@ -189,7 +189,7 @@ pub(crate) fn suppress(
         ));
     }
     let quota: Vec<u64> = counts.iter().zip(&cut.kept).map(|(all, kept)| all - kept).collect();
-    let (folded, withheld) = if cut.used.is_some() {
+    let (folded, suppressed_rows) = if cut.used.is_some() {
         let out = records::choose(
             &folded,
             column,
@@ -197,13 +197,13 @@ pub(crate) fn suppress(
             &quota,
             &seed.derive([&b"records"[..]]),
         );
-        let (left, withheld) = SuppressedRows::take(folded, out)?;
-        (left, Some(withheld))
+        let (left, suppressed_rows) = SuppressedRows::take(folded, out)?;
+        (left, Some(suppressed_rows))
     } else {
         (folded, None)
     };
     let outcome = SuppressionOutcome {
-        withheld,
+        suppressed_rows,
         planned: planned.clone(),
         names: values.names,
         counts,
@@ -265,7 +265,7 @@ impl SuppressionOutcome {
 
     /// Returns the number of suppressed records.
     pub(crate) fn total(&self) -> u64 {
-        self.withheld.as_ref().map_or(0, SuppressedRows::total)
+        self.suppressed_rows.as_ref().map_or(0, SuppressedRows::total)
     }
 
     /// Records the release in the ledger before it is published. Returns the note to add on

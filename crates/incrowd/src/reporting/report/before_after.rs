@@ -11,14 +11,14 @@ use super::Findings;
 
 /// Returns sample records with published records that match them.
 pub(super) fn sample(found: &Findings) -> Option<Sample> {
-    let (columns, beside) = &found.kept.beside;
+    let (columns, matched) = &found.kept.matched;
     let record = |own: &incrowd_audit::utility::MatchedRecord| SampleRecord {
         before: own.before.clone(),
         after: own.after.clone(),
         fitting: Some(own.matching),
     };
-    (!beside.is_empty())
-        .then(|| Sample { columns: columns.clone(), records: beside.iter().map(record).collect() })
+    (!matched.is_empty())
+        .then(|| Sample { columns: columns.clone(), records: matched.iter().map(record).collect() })
 }
 
 /// Returns the contribution of each quasi-identifier to the re-identification risk.

@@ -182,9 +182,12 @@ pub(super) fn commands(found: &Findings, owner: bool) -> Vec<(String, String)> {
         Some(_) => String::new(),
         None => judgements.iter().map(|j| format!(" --model {}", quoted(&model(j)))).collect(),
     };
-    let promises = found.case.promises().unwrap_or_default();
-    let with_original =
-        if about_outliers(&promises) { format!(" --original {original}") } else { String::new() };
+    let privacy_models = found.case.privacy_models().unwrap_or_default();
+    let with_original = if about_outliers(&privacy_models) {
+        format!(" --original {original}")
+    } else {
+        String::new()
+    };
     let check = if found.manifest().is_some() {
         "Verify the models on the release itself; its manifest must be next to it:"
     } else {

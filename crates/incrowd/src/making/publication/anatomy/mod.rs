@@ -240,10 +240,10 @@ impl Publication for Anatomy {
         }
     }
 
-    fn broken(&self, job: &CheckedJob, promise: &str) -> Error {
+    fn broken(&self, job: &CheckedJob, privacy_model: &str) -> Error {
         let l = options(job).map_or(0, |options| options.l);
         Error::unsatisfiable(format!(
-            "anatomy does not keep {promise}: its groups have {l} or {} records",
+            "anatomy does not keep {privacy_model}: its groups have {l} or {} records",
             l + 1
         ))
         .help("require l-diversity alone, or use an algorithm that generalizes")
@@ -284,11 +284,11 @@ impl Publication for Anatomy {
         let data = measuring.encode(folded, &source)?;
         let tables = measuring.case.read_back(true, progress)?;
         let published = tables.people.records();
-        let withheld = data
+        let suppressed = data
             .records()
             .checked_sub(published)
             .ok_or_else(|| too_many(published, data.records()))?;
-        let tally = self.tally(&tables, data.quasi(), withheld)?;
+        let tally = self.tally(&tables, data.quasi(), suppressed)?;
         let asked = measuring.ask.is_some_and(|ask| ask.cards(self.layout()).next().is_some());
         let comparison = match asked {
             false => None,
@@ -311,7 +311,7 @@ impl Publication for Anatomy {
             people,
             quasi: case.reading.quasi_specs(),
             values,
-            seen: RecordValues::default(),
+            record_values: RecordValues::default(),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use incrowd_audit::joined::{Failure, JoinTables, published};
 use incrowd_audit::{Judgement, Verification};
-use incrowd_core::model::{Need, Promise};
+use incrowd_core::model::{Need, PrivacyModel};
 use incrowd_core::{ColumnSpec, Dataset, Error, Folded, Kind, Result, SensitiveSpec};
 
 use super::super::one_table::as_missing;
@@ -14,34 +14,36 @@ pub(crate) fn join_tables(tables: &Tables) -> JoinTables<'_> {
 }
 
 /// Returns the minimum number of rows of a group: the greatest k of the models.
-pub(crate) fn least(promises: &[Promise]) -> Option<u64> {
-    let counts = promises.iter().filter(|p| counted(p)).flat_map(|p| p.params.iter());
+pub(crate) fn least(privacy_models: &[PrivacyModel]) -> Option<u64> {
+    let counts = privacy_models.iter().filter(|p| counted(p)).flat_map(|p| p.params.iter());
     counts.filter_map(|(name, value)| (name == "k").then(|| value.to_string().parse().ok())?).max()
 }
 
 /// Returns whether a model depends on the number of records of a group and nothing else.
-pub(crate) fn counted(promise: &Promise) -> bool {
-    promise.model.card().needs == [Need::Records]
+pub(crate) fn counted(privacy_model: &PrivacyModel) -> bool {
+    privacy_model.model.card().needs == [Need::Records]
 }
 
 /// Verifies the tables without the originals: the rules P1 to P5 and every model. Models that
 /// depend on the number of records are verified on the groups of boxes, the others on the sensitive
 /// groups. All of them are verified on the sensitive groups again.
 pub(crate) fn judge(tables: &Tables, asked: &Asked<'_>) -> Result<Judged> {
-    let (promises, reading) = (asked.promises, asked.reading);
+    let (privacy_models, reading) = (asked.privacy_models, asked.reading);
     let kind = |spec: &ColumnSpec| {
         spec.kind.filter(|kind| spec.hierarchy.is_none() && *kind != Kind::Text)
     };
     let kinds: Vec<Option<Kind>> = reading.quasi.iter().map(|(_, spec)| kind(spec)).collect();
-    let Some(k) = least(promises) else { return Err(no_k()) };
+    let Some(k) = least(privacy_models) else { return Err(no_k()) };
     let mut failures = unexpected(tables);
     failures.extend(published(&join_tables(tables), k, &kinds));
     let (counted, others): (Vec<usize>, Vec<usize>) =
-        (0..promises.len()).partition(|&i| counted(&promises[i]));
+        (0..privacy_models.len()).partition(|&i| counted(&privacy_models[i]));
     let boxes = Dataset::of_release(tables.people.clone(), tables.people.columns.len(), &[])
         .map_err(|failed| failed.misfit.error)?;
-    let on_boxes: Vec<Judgement> =
-        counted.iter().map(|&i| verify_one(&boxes, promises, i)).collect::<Result<Vec<_>>>()?;
+    let on_boxes: Vec<Judgement> = counted
+        .iter()
+        .map(|&i| verify_one(&boxes, privacy_models, i))
+        .collect::<Result<Vec<_>>>()?;
     let on_values = match &tables.values {
         None => None,
         Some(folded) => {
@@ -51,7 +53,7 @@ pub(crate) fn judge(tables: &Tables, asked: &Asked<'_>) -> Result<Judged> {
                 reading.sensitive.iter().map(|(_, spec)| spec).collect();
             let values =
                 Dataset::of_release(folded, 1, &specs).map_err(|failed| failed.misfit.error)?;
-            Some(incrowd_audit::verify(&values, promises, None)?)
+            Some(incrowd_audit::verify(&values, privacy_models, None)?)
         }
     };
     let judgement = |i: usize| match (counted.iter().position(|&c| c == i), &on_values) {
@@ -65,7 +67,7 @@ pub(crate) fn judge(tables: &Tables, asked: &Asked<'_>) -> Result<Judged> {
             "the table of sensitive values is needed to verify models about them",
         ));
     }
-    let judgements: Vec<Judgement> = (0..promises.len()).filter_map(judgement).collect();
+    let judgements: Vec<Judgement> = (0..privacy_models.len()).filter_map(judgement).collect();
     let groups = join_tables(tables).groups().len() as u64;
     let (records, smallest_group) =
         (tables.people.records(), incrowd_audit::verify(&boxes, &[], None)?.smallest_group);
@@ -80,8 +82,9 @@ pub(crate) fn judge(tables: &Tables, asked: &Asked<'_>) -> Result<Judged> {
     Ok(Judged { failures, verification, on_values, rules: Some("P1 to P5") })
 }
 
-fn verify_one(data: &Dataset, promises: &[Promise], i: usize) -> Result<Judgement> {
-    let mut verification = incrowd_audit::verify(data, std::slice::from_ref(&promises[i]), None)?;
+fn verify_one(data: &Dataset, privacy_models: &[PrivacyModel], i: usize) -> Result<Judgement> {
+    let mut verification =
+        incrowd_audit::verify(data, std::slice::from_ref(&privacy_models[i]), None)?;
     verification.judgements.pop().ok_or_else(|| Error::bug("a model was not verified"))
 }
 

@@ -1,6 +1,6 @@
 //! Grouping the people of both tables.
 
-use incrowd_core::model::{BoundModel, Promise};
+use incrowd_core::model::{BoundModel, PrivacyModel};
 use incrowd_core::{
     Dataset, Domain, Error, GroupId, Kind, Partition, Plan, Progress, Result, Role, Schema,
 };
@@ -102,14 +102,17 @@ fn bind(
     data: &Dataset,
     with_sensitive: bool,
 ) -> Result<Vec<Box<dyn BoundModel>>> {
-    let bind = |(i, promise): (usize, &Promise)| {
+    let bind = |(i, privacy_model): (usize, &PrivacyModel)| {
         // Without sensitive values no model applies to the microdata alone, and k may exceed the
         // number of its records.
-        let bound =
-            if with_sensitive { promise.bind_for_release(data) } else { promise.model.bind(data) };
+        let bound = if with_sensitive {
+            privacy_model.bind_for_release(data)
+        } else {
+            privacy_model.model.bind(data)
+        };
         bound.map_err(|e| e.within(&format!("models.{i}")))
     };
-    job.promises.iter().enumerate().map(bind).collect()
+    job.privacy_models.iter().enumerate().map(bind).collect()
 }
 
 /// Groups the microdata and the external people. Returns all rows and the groups.

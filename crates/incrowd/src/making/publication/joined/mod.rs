@@ -130,10 +130,12 @@ impl Publication for Joined {
             .help("leave suppression_limit out")
             .at("algorithm.suppression_limit"));
         }
-        for (i, promise) in job.promises.iter().enumerate() {
-            if promise.model.card().needs.contains(&Need::Population) {
-                let error =
-                    Error::job(format!("`{}` cannot be combined with [external]", promise.name()));
+        for (i, privacy_model) in job.privacy_models.iter().enumerate() {
+            if privacy_model.model.card().needs.contains(&Need::Population) {
+                let error = Error::job(format!(
+                    "`{}` cannot be combined with [external]",
+                    privacy_model.name()
+                ));
                 return Err(error
                     .help(
                         "`incrowd attack` with a population measures presence \
@@ -142,7 +144,7 @@ impl Publication for Joined {
                     .at(format!("models.{i}")));
             }
         }
-        if check::least(&job.promises).is_none() {
+        if check::least(&job.privacy_models).is_none() {
             return Err(check::no_k());
         }
         if job.method.algorithm.join().is_none() {
@@ -371,12 +373,12 @@ impl Publication for Joined {
         let mut quasi = case.reading.quasi_specs();
         quasi.extend(tables.values.as_ref().map(|_| text.clone()));
         let values = tables.values.map(|values| (values, vec![text]));
-        Ok(Views { people: tables.people, quasi, values, seen: RecordValues::default() })
+        Ok(Views { people: tables.people, quasi, values, record_values: RecordValues::default() })
     }
 
     fn inform<'a>(&self, case: &Case, views: &'a Views, adversary: &mut Adversary<'a>) {
-        let promises = case.promises().unwrap_or_default();
-        let k = check::least(&promises).unwrap_or(1);
+        let privacy_models = case.privacy_models().unwrap_or_default();
+        let k = check::least(&privacy_models).unwrap_or(1);
         let external = case.manifest.as_ref().and_then(|manifest| manifest.job.external.as_ref());
         let trimmed = external.map(|external| external.trim != word(&Trim::ALL, Trim::Off));
         let sensitive = views.values.as_ref().map(|(values, _)| values);

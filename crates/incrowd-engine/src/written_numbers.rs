@@ -15,16 +15,16 @@ const MEMORY: usize = 1 << 22;
 
 /// Numbers that are written once and then read.
 #[derive(Debug)]
-pub(crate) struct PrivateStream {
+pub(crate) struct WrittenNumbers {
     directory: PathBuf,
     memory: Vec<u32>,
     file: Option<File>,
 }
 
-impl PrivateStream {
+impl WrittenNumbers {
     /// Makes a stream. Its file, if it needs one, is created in this directory.
-    pub(crate) fn new(directory: &Path) -> PrivateStream {
-        PrivateStream { directory: directory.to_owned(), memory: Vec::new(), file: None }
+    pub(crate) fn new(directory: &Path) -> WrittenNumbers {
+        WrittenNumbers { directory: directory.to_owned(), memory: Vec::new(), file: None }
     }
 
     pub(crate) fn add(&mut self, persons: &[u32]) -> Result<()> {
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn spilled_values_are_read_in_order() {
         let directory = tempfile::tempdir().unwrap();
-        let mut stream = PrivateStream::new(directory.path());
+        let mut stream = WrittenNumbers::new(directory.path());
         let all: Vec<u32> = (0..3 * MEMORY as u32 / 2).collect();
         all.chunks(100_003).for_each(|part| stream.add(part).unwrap());
         assert!(stream.file.is_some());
