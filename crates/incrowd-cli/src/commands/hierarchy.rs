@@ -59,7 +59,7 @@ fn build(
     claim.read_input(&Input { paths: vec![table.to_owned().into()], ..Input::default() });
     claim.reads(kind);
     let target = output.map(|path| claim.writes(path, "the hierarchy", "output")).transpose()?;
-    for path in output {
+    if let Some(path) = output {
         let note = incrowd::front_end::check_file(path, incrowd::front_end::Mark::None, replace)?;
         note.iter().for_each(|note| mode.note(note));
     }
