@@ -113,7 +113,7 @@ pub fn broken<'a>(
     texts.filter(has_precision).filter(is_too_precise).count()
 }
 
-/// Whether a label is that of a node at least `level` levels above all its leaves.
+/// Whether a label is that of the root, or of a node at least `level` levels above all its leaves.
 fn above_level(tree: &Taxonomy, text: &str, level: usize) -> bool {
     let nodes =
         (0..tree.node_count() as u32).map(crate::NodeId).filter(|&node| tree.label(node) == text);
@@ -123,7 +123,7 @@ fn above_level(tree: &Taxonomy, text: &str, level: usize) -> bool {
             let up = std::iter::successors(Some(tree.leaf(crate::Code(code))), |&n| tree.parent(n));
             up.take_while(|&n| n != node).count()
         };
-        (first.0..=last.0).all(|code| steps(code) >= level)
+        node == tree.root() || (first.0..=last.0).all(|code| steps(code) >= level)
     })
 }
 

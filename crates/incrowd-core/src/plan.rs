@@ -6,10 +6,12 @@ mod labels;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use crate::dataset::Dataset;
+use crate::error::{Error, Result};
 use crate::index::{Code, GroupId};
-use crate::partition::Partition;
+use crate::partition::{Partition, Span};
 use crate::suppressed::SuppressedRows;
 
 /// A partition with its published cells.
@@ -39,6 +41,38 @@ impl<'a> Plan<'a> {
                 .for_each(|(group, cell)| of_group[group * width + q] = cell);
         }
         Plan { dataset, partition, labels, of_group, suppressed: None }
+    }
+
+    /// Returns an error if the cell of a row's group does not cover the value of the row. An
+    /// algorithm that does that is wrong, and its release would be false.
+    pub fn check(&self) -> Result<()> {
+        let quasi = self.dataset.quasi();
+        let starred = self.partition.starred();
+        let levels = self.partition.levels();
+        let mut covered: Vec<Span> = Vec::with_capacity(self.partition.groups() * quasi.len());
+        for group in (0..self.partition.groups() as u32).map(GroupId) {
+            for (q, span) in self.partition.spans(group).iter().enumerate() {
+                let domain = &quasi[q].domain;
+                covered.push(match levels {
+                    _ if starred == Some(group) => {
+                        Span { lo: Code(0), hi: Code(domain.leaves().saturating_sub(1)) }
+                    }
+                    // The text of a group is that of its first leaf.
+                    Some(levels) => domain.level_span(span.lo, levels[q] as usize),
+                    None => *span,
+                });
+            }
+        }
+        let is_covered = |row: usize| {
+            let Some(group) = self.partition.group(row) else { return true };
+            let cells = &covered[group.index() * quasi.len()..][..quasi.len()];
+            let codes = self.dataset.quasi_codes(row).iter();
+            codes.zip(cells).all(|(&code, cell)| (cell.lo.0..=cell.hi.0).contains(&code))
+        };
+        match (0..self.dataset.rows()).into_par_iter().with_min_len(1 << 14).all(is_covered) {
+            true => Ok(()),
+            false => Err(Error::bug("a cell does not cover a value of its group")),
+        }
     }
 
     /// The plan for a table from which records were suppressed after folding.
@@ -143,7 +177,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{ColumnSpec, Folded, RowId, Span};
+    use crate::{ColumnSpec, Folded, HierarchySpec, RowId};
 
     proptest! {
         /// One column with few values and one with more than 64, both without a hierarchy: the
@@ -187,6 +221,7 @@ mod tests {
                 partition.add(&[span(0), span(1)], rows).unwrap();
             }
             let plan = Plan::new(&data, &partition);
+            prop_assert!(plan.check().is_ok());
             for (g, rows) in members.iter().enumerate() {
                 for q in 0..2 {
                     let values: BTreeSet<String> = rows.iter().map(|&row| own(row, q)).collect();
@@ -197,6 +232,34 @@ mod tests {
                     prop_assert_eq!(plan.text(GroupId(g as u32), q), expected);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_cell_that_does_not_cover_a_value_is_an_error() {
+        let records = ["1", "2"].map(|age| vec![Some(age)]);
+        let folded = Folded::from_records(&["age"], records, false);
+        let data = Dataset::encode(folded, &[&ColumnSpec::default()], &[], "?").unwrap();
+        let checked = |lo: u32, hi: u32| {
+            let mut partition = Partition::new(1, 2);
+            let span = Span { lo: Code(lo), hi: Code(hi) };
+            partition.add(&[span], [RowId(0), RowId(1)]).unwrap();
+            Plan::new(&data, &partition).check()
+        };
+        assert!(checked(0, 1).is_ok());
+        assert!(checked(0, 0).is_err() && checked(1, 1).is_err());
+        // On a level the text is that of the first leaf.
+        let text = "a;A;*\nb;B;*\n".to_owned();
+        let hierarchy = Some(HierarchySpec::Arx { name: "h".into(), text });
+        let spec = ColumnSpec { hierarchy, ..ColumnSpec::default() };
+        let folded = Folded::from_records(&["x"], ["a", "b"].map(|x| vec![Some(x)]), false);
+        let data = Dataset::encode(folded, &[&spec], &[], "?").unwrap();
+        for (level, holds) in [(0, false), (1, false), (2, true)] {
+            let mut partition = Partition::new(1, 2);
+            let span = Span { lo: Code(0), hi: Code(1) };
+            partition.add(&[span], [RowId(0), RowId(1)]).unwrap();
+            let partition = partition.at_levels(vec![level]);
+            assert_eq!(Plan::new(&data, &partition).check().is_ok(), holds, "{level}");
         }
     }
 }

@@ -195,3 +195,39 @@ fn show_draws_the_tree() {
         .exits(2)
         .reports(&["hierarchy `none.csv` cannot be read"]);
 }
+
+/// The values of a hierarchy whose branches have different lengths. Every published label must be
+/// on the path of the value, at least `min_level` steps above it.
+#[test]
+fn cells_of_an_uneven_hierarchy_cover_their_values() {
+    let paths = ["a1;A;I;*", "a2;A;I;*", "b;I;*", "c1;D;C;J;*", "c2;D;C;J;*", "e;C;J;*", "f;*"];
+    let test = TestDir::new();
+    test.write("h.csv", paths.join("\n") + "\n");
+    let values: Vec<&str> = paths.iter().map(|path| path.split(';').next().unwrap()).collect();
+    // The number names the record in the release.
+    let records = (0..42).map(|n| format!("{},{n}\n", values[n % values.len()]));
+    test.write("t.csv", format!("x,n\n{}", records.collect::<String>()));
+    let mut published = 0;
+    for algorithm in ["full-domain", "mondrian", "auto", "ascent", "top-down", "local-recoding"] {
+        for (level, cells) in [(1, "generalize"), (2, "generalize"), (1, "suppress")] {
+            if cells == "suppress" && algorithm != "auto" {
+                continue;
+            }
+            let args = format!(
+                "anonymize t.csv --quasi x --hierarchy x=h.csv --min-level x={level} --passthrough n \
+                 --unlinkable n -k 3 --algorithm {algorithm} --cells {cells} -o out.csv"
+            );
+            test.succeeds(&args);
+            test.succeeds("verify out.csv --original t.csv");
+            for record in test.records("out.csv") {
+                let (cell, n) = record.split_once(',').unwrap();
+                let path = paths[n.parse::<usize>().unwrap() % paths.len()];
+                let step = path.split(';').position(|label| label == cell);
+                let holds = cell == "*" || step.is_some_and(|step| step >= level);
+                assert!(holds, "{algorithm} {level} {cells}: {cell} for {path}");
+                published += usize::from(cell != "*");
+            }
+        }
+    }
+    assert!(published > 100, "{published} cells are not `*`");
+}

@@ -40,10 +40,9 @@ pub struct Taxonomy {
     /// The grid of a tree of regular intervals. The values are leaves then, but the finest
     /// published nodes are cells.
     grid: Option<Grid>,
-    /// The number of levels of the finest published nodes above the values.
-    min_level: usize,
-    /// A leaf that is published itself nevertheless: the missing value.
-    missing: Option<NodeId>,
+    /// The finest published node of each leaf if values are not published. None of these nodes is
+    /// above another one. Empty if values are published.
+    finest: Vec<NodeId>,
 }
 
 crate::opaque_debug!(Taxonomy { leaves: |taxonomy| taxonomy.leaves.len(), height });
@@ -134,8 +133,7 @@ impl Taxonomy {
             height,
             extents: None,
             grid: None,
-            min_level: 0,
-            missing: None,
+            finest: Vec::new(),
         }
     }
 
@@ -183,8 +181,13 @@ impl Taxonomy {
         self.grid.as_ref()
     }
 
-    /// The tree without published nodes fewer than `level` steps above a value. Shorter branches
-    /// are published as the root. The leaf `missing` stays published.
+    /// The tree in which no published node has a value fewer than `level` steps below it. A value
+    /// with fewer steps to the root is published as the root. The leaf `missing` stays published
+    /// unless a published node covers it.
+    ///
+    /// The finest published nodes are never above each other. Otherwise two values could be
+    /// published as different nodes although one of the nodes covers both, and algorithms would
+    /// mix up the two cells.
     pub(crate) fn coarsened_to(mut self, level: usize, missing: Option<&str>) -> Result<Taxonomy> {
         if level > self.height {
             return Err(Error::job(format!(
@@ -192,9 +195,103 @@ impl Taxonomy {
                 self.height
             )));
         }
-        self.missing = missing.and_then(|label| self.code(label)).map(|code| self.leaf(code));
-        self.min_level = level;
-        self.height = (self.height - level).max(1);
+        let missing = missing.and_then(|label| self.code(label));
+        // In a tree of regular intervals the cells are level 0.
+        let steps = level + usize::from(self.grid.is_some());
+        let depth = |code: u32| self.up(Code(code)).count();
+        let mut depths = (0..self.leaves()).filter(|&code| Some(Code(code)) != missing).map(depth);
+        let first = depths.next();
+        let is_even = depths.all(|depth| Some(depth) == first);
+        // Trees of numeric intervals cannot be built anew without their intervals.
+        if is_even || self.extents.is_some() || self.grid.is_some() {
+            self.finest = self.topmost(missing, |path| path.get(steps).copied().unwrap_or(ROOT));
+        } else {
+            self = self.with_even_cells(steps, missing)?;
+        }
+        let above = |node: &NodeId| {
+            std::iter::successors(self.parent(*node), |&above| self.parent(above)).count()
+        };
+        self.height = self.finest.iter().map(above).max().unwrap_or(1).max(1);
+        self.label_visible();
+        Ok(self)
+    }
+
+    /// The nodes from a leaf up to the root.
+    fn up(&self, code: Code) -> impl Iterator<Item = NodeId> {
+        std::iter::successors(Some(self.leaves[code.index()]), |&node| self.parent(node))
+    }
+
+    /// For each leaf, the node that `choose` returns for its path, or the topmost such node of any
+    /// leaf on that path. The missing value is chosen only if no such node covers it.
+    fn topmost(&self, missing: Option<Code>, choose: impl Fn(&[NodeId]) -> NodeId) -> Vec<NodeId> {
+        let paths: Vec<Vec<NodeId>> =
+            (0..self.leaves()).map(|code| self.up(Code(code)).collect()).collect();
+        let mut is_chosen = vec![false; self.nodes.len()];
+        for (code, path) in paths.iter().enumerate() {
+            if missing != Some(Code(code as u32)) {
+                is_chosen[choose(path).index()] = true;
+            }
+        }
+        let topmost = |path: &Vec<NodeId>| {
+            let chosen = path.iter().rev().find(|node| is_chosen[node.index()]);
+            chosen.copied().unwrap_or(path[0])
+        };
+        let mut finest: Vec<NodeId> = paths.iter().map(topmost).collect();
+        // A missing value that is the last leaf has a cell of its own beside the root: the class of
+        // all other leaves has another first leaf.
+        let last = Code(self.leaves() - 1);
+        if missing == Some(last) && finest[last.index()] == ROOT && last != Code(0) {
+            finest[last.index()] = self.leaves[last.index()];
+        }
+        finest
+    }
+
+    /// Builds the tree anew for branches of different lengths. A node that has a value fewer than
+    /// `steps` below it is never published, so it is left out above the finest published nodes.
+    /// Values with fewer steps to the root get a node of their own with the label of the root.
+    fn with_even_cells(self, steps: usize, missing: Option<Code>) -> Result<Taxonomy> {
+        let mut is_allowed = vec![true; self.nodes.len()];
+        for code in (0..self.leaves()).map(Code).filter(|code| Some(*code) != missing) {
+            self.up(code).take(steps).for_each(|node| is_allowed[node.index()] = false);
+        }
+        let is_published = |node: &NodeId| *node != ROOT && is_allowed[node.index()];
+        // Of the published nodes on a path, those up to the topmost one that is the lowest of some
+        // leaf are left out: that one covers a value whose cell it is.
+        let mut is_lowest = vec![false; self.nodes.len()];
+        for code in (0..self.leaves()).map(Code).filter(|code| Some(*code) != missing) {
+            if let Some(lowest) = self.up(code).find(is_published) {
+                is_lowest[lowest.index()] = true;
+            }
+        }
+        let label = |node: &NodeId| self.label(*node).to_owned();
+        let root = || label(&ROOT);
+        // Each path with the position of the finest published node.
+        let path = |code: u32| -> (Vec<String>, usize) {
+            let path: Vec<NodeId> = self.up(Code(code)).collect();
+            match path.iter().rposition(|node| *node != ROOT && is_lowest[node.index()]) {
+                Some(at) => {
+                    let above = path[at + 1..].iter();
+                    let above = above.filter(|node| **node == ROOT || is_allowed[node.index()]);
+                    (path[..=at].iter().chain(above).map(label).collect(), at)
+                }
+                None if missing == Some(Code(code)) => (vec![label(&path[0]), root()], 0),
+                None => (vec![label(&path[0]), root(), root()], 1),
+            }
+        };
+        let (paths, positions): (Vec<Vec<String>>, Vec<usize>) =
+            (0..self.leaves()).map(path).unzip();
+        let mut tree = Taxonomy::from_paths(&paths)?;
+        tree.finest = vec![ROOT; paths.len()];
+        for (path, position) in paths.iter().zip(positions) {
+            let code = tree.code(&path[0]).ok_or_else(|| Error::bug("a value is lost"))?;
+            let node = tree.up(code).nth(position).unwrap_or(ROOT);
+            tree.finest[code.index()] = node;
+        }
+        Ok(tree)
+    }
+
+    /// Keeps the labels of published nodes only.
+    fn label_visible(&mut self) {
         let mut visible = vec![false; self.nodes.len()];
         for code in 0..self.leaves() {
             let up = std::iter::successors(Some(self.finest(Code(code))), |&n| self.parent(n));
@@ -208,21 +305,14 @@ impl Taxonomy {
                 *entry = NodeId(i as u32);
             }
         }
-        Ok(self)
     }
 
     /// The finest published node of a leaf: itself, or its cell in a tree of regular intervals.
     fn finest(&self, code: Code) -> NodeId {
-        let leaf = self.leaves[code.index()];
-        if self.min_level > 0 && self.missing != Some(leaf) {
-            let mut up = std::iter::successors(Some(leaf), |&n| self.parent(n));
-            let mut node = up.nth(self.min_level).unwrap_or(ROOT);
-            // In a tree of regular intervals the cells are level 0.
-            if self.grid.is_some() {
-                node = self.parent(node).unwrap_or(ROOT);
-            }
-            return node;
+        if let Some(node) = self.finest.get(code.index()) {
+            return *node;
         }
+        let leaf = self.leaves[code.index()];
         match self.nodes[leaf.index()].parent {
             Some(cell) if self.grid.is_some() && cell != ROOT => cell,
             _ => leaf,
@@ -306,13 +396,15 @@ impl Taxonomy {
         let children = &self.nodes[node.index()].children;
         let is_leaf = |child: &NodeId| self.nodes[child.index()].children.is_empty();
         let is_cell = self.grid.is_some() && node != ROOT && children.first().is_some_and(is_leaf);
-        // The depth of the first leaf decides whether the children are published.
+        // The children are published only if the node is above the finest published node of its
+        // first leaf.
         let hidden = || {
-            let below = |n: &NodeId| self.nodes[n.index()].children.first().copied();
-            let steps = std::iter::successors(Some(node), below).count() - 1;
-            node != ROOT && steps <= self.min_level
+            let first = self.nodes[node.index()].first as usize;
+            self.finest.get(first).is_some_and(|&finest| {
+                !std::iter::successors(self.parent(finest), |&n| self.parent(n)).any(|n| n == node)
+            })
         };
-        if is_cell || (self.min_level > 0 && hidden()) { &[] } else { children }
+        if is_cell || hidden() { &[] } else { children }
     }
 
     /// The first and the last leaf below a node.
@@ -400,6 +492,7 @@ pub(crate) fn share((lo, hi): (f64, f64), (min, max): (f64, f64), step: f64) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn paths(rows: &[&[&str]]) -> Vec<Vec<String>> {
         rows.iter().map(|r| r.iter().map(|s| (*s).to_owned()).collect()).collect()
@@ -447,5 +540,89 @@ mod tests {
         assert_eq!(t.code("?"), Some(Code(2)));
         assert_eq!(t.common(Code(1), Code(2)), t.root());
         assert_eq!(t.label(t.common(Code(0), Code(1))), "A");
+    }
+
+    fn coarsened(rows: &[&[&str]], level: usize, missing: Option<&str>) -> Vec<String> {
+        let tree =
+            Taxonomy::from_paths(&paths(rows)).unwrap().coarsened_to(level, missing).unwrap();
+        let label = |row: &&[&str]| tree.label(tree.finest(tree.code(row[0]).unwrap())).to_owned();
+        rows.iter().map(label).collect()
+    }
+
+    #[test]
+    fn a_published_node_covers_all_values_below_it() {
+        // S covers both values, so it is published for both.
+        let rows: &[&[&str]] = &[&["B", "G", "S", "*"], &["A", "S", "*"], &["C", "T", "*"]];
+        assert_eq!(coarsened(rows, 1, None), ["S", "S", "T"]);
+        assert_eq!(coarsened(rows, 2, None), ["*", "*", "*"]);
+        // A value with too few levels is published as the root, and the others are not.
+        let rows: &[&[&str]] = &[&["u", "*"], &["a", "A", "I", "*"], &["b", "B", "I", "*"]];
+        assert_eq!(coarsened(rows, 1, None), ["*", "A", "B"]);
+        assert_eq!(coarsened(rows, 2, None), ["*", "I", "I"]);
+        // x is one level above B and two above A, so it is published for neither.
+        let rows: &[&[&str]] = &[&["A", "u", "x", "*"], &["B", "x", "*"], &["C", "y", "*"]];
+        assert_eq!(coarsened(rows, 2, None), ["*", "*", "*"]);
+        // A missing value is published, unless a published node covers it.
+        let rows: &[&[&str]] = &[&["?", "*"], &["a", "A", "I", "*"], &["b", "B", "*"]];
+        assert_eq!(coarsened(rows, 1, Some("?")), ["?", "A", "B"]);
+        let rows: &[&[&str]] = &[&["?", "A", "*"], &["a", "A", "*"], &["b", "B", "I", "*"]];
+        assert_eq!(coarsened(rows, 1, Some("?")), ["A", "A", "B"]);
+    }
+
+    proptest! {
+        /// Trees with branches of different lengths: nodes that are published on any level cover
+        /// their values in the original tree, have no value fewer than `min` steps below them, and
+        /// divide the leaves into classes of adjacent ones.
+        #[test]
+        fn levels_of_uneven_trees_divide_the_values(
+            branches in prop::collection::vec(prop::collection::vec(0u8..3, 0..5), 1..14),
+            min in 0usize..4,
+            missing in prop::option::of(0usize..14),
+        ) {
+            let path = |(n, branch): (usize, &Vec<u8>)| -> Vec<String> {
+                let inner = (1..=branch.len()).rev().map(|end| format!("{:?}", &branch[..end]));
+                [format!("v{n}")].into_iter().chain(inner).chain(["*".to_owned()]).collect()
+            };
+            let rows: Vec<Vec<String>> = branches.iter().enumerate().map(path).collect();
+            let whole = Taxonomy::from_paths(&rows).unwrap();
+            let missing = missing.filter(|n| *n < rows.len()).map(|n| rows[n][0].clone());
+            let Ok(tree) = whole.clone().coarsened_to(min, missing.as_deref()) else {
+                prop_assert!(min > whole.height());
+                return Ok(());
+            };
+            for level in 0..=tree.height() {
+                let mut classes: Vec<(NodeId, Code)> = Vec::new();
+                for code in (0..tree.leaves()).map(Code) {
+                    let node = tree.at_level(code, level);
+                    let value = tree.label(tree.leaf(code));
+                    let (lo, hi) = tree.span(node);
+                    prop_assert!(lo <= code && code <= hi);
+                    classes.push((node, lo));
+                    let label = tree.label(node);
+                    let own = rows.iter().find(|row| row[0] == value).unwrap();
+                    let steps = own.iter().position(|step| step == label);
+                    let is_missing = missing.as_deref() == Some(value);
+                    prop_assert!(label == "*" || is_missing || steps.is_some_and(|n| n >= min));
+                    if label != "*" && !is_missing {
+                        let below = |row: &&Vec<String>| row.iter().any(|step| step == label);
+                        let far = |row: &Vec<String>| {
+                            missing.as_ref() == Some(&row[0])
+                                || row.iter().position(|step| step == label) >= Some(min)
+                        };
+                        prop_assert!(rows.iter().filter(below).all(far), "{label}");
+                    }
+                }
+                // Leaves with the same node are adjacent, and nodes differ in their first leaf
+                // unless one is the root and the other the missing value, which is the last leaf.
+                let runs: Vec<(NodeId, Code)> = {
+                    let mut runs = classes.clone();
+                    runs.dedup();
+                    runs
+                };
+                let mut firsts: Vec<Code> = runs.iter().map(|run| run.1).collect();
+                firsts.sort_unstable();
+                prop_assert!(firsts.windows(2).all(|two| two[0] != two[1]), "{level}: {runs:?}");
+            }
+        }
     }
 }

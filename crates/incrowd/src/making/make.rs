@@ -244,6 +244,7 @@ impl Made {
         for (i, table) in self.tables.drain(..).enumerate() {
             progress.step("labelling", None);
             let plan = Plan::new(&table.data, &table.partition).suppressing(suppressed_rows);
+            plan.check()?;
             let mean = |(_, content): &(String, Content)| match content {
                 Content::Mean(q) => Some(*q),
                 _ => None,

@@ -242,12 +242,12 @@ fn a_file_that_is_no_ledger_is_not_changed() {
     let path = dir.path().join("my.ledger");
     for text in ["notes", "{}\nnotes", "{ notes"] {
         std::fs::write(&path, text).unwrap();
-        let error = Note { path: path.clone(), line: "{}".to_owned() }.add().unwrap_err();
+        let error = Note { path: path.clone(), line: "{1}".to_owned() }.add().unwrap_err();
         assert!(error.message().contains("its last line is none of a ledger"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
     File::options().write(true).open(&path).unwrap().set_len(MOST_LEDGER_BYTES + 1).unwrap();
-    let error = Note { path: path.clone(), line: "{}".to_owned() }.add().unwrap_err();
+    let error = Note { path: path.clone(), line: "{1}".to_owned() }.add().unwrap_err();
     assert!(error.message().contains("too large"), "{error}");
     assert_eq!(std::fs::metadata(&path).unwrap().len(), MOST_LEDGER_BYTES + 1);
 }
