@@ -186,8 +186,9 @@ fn attack(
             if let Some(target) = &details {
                 incrowd::front_end::write_file(target, &report.details(), Audience::Owner)?;
             }
-            let journals = incrowd::front_end::unauthenticated_by_attack(&request);
-            Ok((answer.to_string(), journals.into_iter().collect()))
+            let journals = incrowd::front_end::unauthenticated_by_attack(&request).into_iter();
+            let details = incrowd::front_end::unauthenticated_beside(asked.path("details")?);
+            Ok((answer.to_string(), journals.chain(details).collect()))
         },
     )
 }
@@ -263,7 +264,9 @@ fn judge(
     run(py, progress, move |progress| {
         let (mut file, asked) = arguments.judging(job.as_deref(), of_job, release, original)?;
         let answer = judge(&mut file.judging, &asked, progress);
-        let (answer, warnings) = answer.map_err(|error| file.provenance.locate(error))?;
+        let (answer, mut warnings) = answer.map_err(|error| file.provenance.locate(error))?;
+        // Two files of a request may be in one directory.
+        warnings.retain(|text| !file.warnings.contains(text));
         Ok((answer, file.notes.into_iter().chain(file.warnings).chain(warnings).collect()))
     })
 }
@@ -511,6 +514,8 @@ fn init(
         let (file, asked) = arguments.profiling(Given::Files(tables))?;
         let journals = incrowd::front_end::unauthenticated_by_job(&file.job);
         let options = asked.init(file.job)?;
+        let beside = incrowd::front_end::unauthenticated_beside([&options.job]);
+        let beside = beside.filter(|text| journals.as_ref() != Some(text));
         if options.job.exists() && !asked.flag("force")? {
             let error = Error::job(format!("`{}` already exists", options.job.display()));
             return Err(error
@@ -531,7 +536,7 @@ fn init(
         });
         let answer =
             serde_json::json!({ "job": options.job, "release": draft.release, "text": draft.text });
-        let notes = file.notes.into_iter().chain(journals).chain(doubts);
+        let notes = file.notes.into_iter().chain(journals).chain(beside).chain(doubts);
         Ok((answer.to_string(), notes.collect()))
     })
 }

@@ -182,17 +182,19 @@ impl<'a> Cells<'a> {
             // A column that is published as labels keeps the label of a missing value.
             let is_shaped = |name: &String| output.shape.quasi.contains(name);
             let present = |label: &&str| !label.is_empty() && *label != output.missing;
+            // A missing value has no ends, also if its label is a number such as 99999.
+            let keeps_missing = !output.shape.quasi.is_empty();
+            let ends = |label| match keeps_missing && !present(&label) {
+                true => (None, None),
+                false => shape::ends(label),
+            };
             let mut texts = match *content {
                 Content::Quasi(q) if is_shaped(name) => {
                     Texts::new(labels(q).map(|label| Some(label).filter(present)), shown, renderer)
                 }
                 Content::Quasi(q) => Texts::new(labels(q).map(Some), shown, renderer),
-                Content::Low(q) => {
-                    Texts::new(labels(q).map(|label| shape::ends(label).0), "", renderer)
-                }
-                Content::High(q) => {
-                    Texts::new(labels(q).map(|label| shape::ends(label).1), "", renderer)
-                }
+                Content::Low(q) => Texts::new(labels(q).map(|label| ends(label).0), "", renderer),
+                Content::High(q) => Texts::new(labels(q).map(|label| ends(label).1), "", renderer),
                 Content::Mean(q) => {
                     let means: Vec<Option<String>> =
                         plan.means(q).into_iter().map(|mean| mean.map(mean_text)).collect();

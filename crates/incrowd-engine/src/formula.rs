@@ -45,7 +45,7 @@ fn is_trimmed(c: char) -> bool {
 }
 
 /// The text with an apostrophe, if it is a formula.
-pub(crate) fn harmless(text: &[u8], decimal: DecimalMark) -> std::borrow::Cow<'_, [u8]> {
+pub fn harmless(text: &[u8], decimal: DecimalMark) -> std::borrow::Cow<'_, [u8]> {
     if is_formula(text, decimal) { [&[MARK], text].concat().into() } else { text.into() }
 }
 

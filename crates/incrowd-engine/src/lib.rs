@@ -41,7 +41,7 @@ pub use embedded::Embedded;
 pub use file_id::{
     FileId, StandardStream, goes_into_input, keep_messages_out, refuse_own_output, use_stream,
 };
-pub use formula::{is_formula, read_formulas};
+pub use formula::{harmless, is_formula, read_formulas};
 pub use join::{External, Gathered, Identity, People, Strangers};
 pub use location::Location;
 pub use pending::{

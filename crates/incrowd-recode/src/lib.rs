@@ -146,6 +146,12 @@ pub trait Algorithm: Debug + Send + Sync {
         Ok(data)
     }
 
+    /// Returns whether [`prepare`](Algorithm::prepare) replaces the domains of numbers without a
+    /// hierarchy by regular intervals. Bounds of a column do not apply to such intervals.
+    fn makes_intervals(&self) -> bool {
+        false
+    }
+
     /// Returns the variant of this algorithm for k-join-anonymity, in which some rows are external,
     /// if there is one.
     fn join(&self) -> Option<&dyn join::JoinAlgorithm> {

@@ -47,6 +47,9 @@ pub(crate) fn run(args: &AttackArgs, mode: OutputMode) -> Result<ExitCode, Failu
         counts_known: args.original.is_some(),
     };
     incrowd::front_end::unauthenticated_by_attack(&request).iter().for_each(|text| mode.warn(text));
+    incrowd::front_end::unauthenticated_beside(&args.details)
+        .iter()
+        .for_each(|text| mode.warn(text));
     let report =
         judging.progress(&Bar::new(mode)).attack(&request).map_err(|e| provenance.locate(e))?;
     if let Some(target) = &details {

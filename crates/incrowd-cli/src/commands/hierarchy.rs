@@ -16,13 +16,15 @@ use crate::print::{OutputMode, one_line, outln, print_file, thousands};
 use crate::progress::Bar;
 
 pub(crate) fn run(args: &HierarchyArgs, mode: OutputMode) -> Result<ExitCode, Failure> {
-    let table = match &args.command {
-        HierarchyCommand::Build { table, .. } => Some(table),
+    let (table, output) = match &args.command {
+        HierarchyCommand::Build { table, output, .. } => (Some(table), output.as_ref()),
         HierarchyCommand::Lint { table, .. } | HierarchyCommand::Show { table, .. } => {
-            table.as_ref()
+            (table.as_ref(), None)
         }
     };
-    incrowd::front_end::unauthenticated_beside(table).iter().for_each(|text| mode.warn(text));
+    incrowd::front_end::unauthenticated_beside(table.into_iter().chain(output))
+        .iter()
+        .for_each(|text| mode.warn(text));
     match &args.command {
         HierarchyCommand::Build { table, column, kind, output, replace } => {
             build((table, column), kind, output.as_deref(), *replace, mode)

@@ -22,6 +22,9 @@ pub(crate) fn run(args: &InitArgs, mode: OutputMode) -> Result<ExitCode, Failure
     }
     incrowd::front_end::Target::decide(&args.output)?;
     let job = args.keys.making(&args.tables, mode)?.job;
+    incrowd::front_end::unauthenticated_beside([&args.output])
+        .iter()
+        .for_each(|text| mode.warn(text));
     let mut claim = incrowd::front_end::Claim::of_job(&job);
     let target = claim.writes(&args.output, "the job file", "output")?;
     let input = job.input;

@@ -32,6 +32,9 @@ pub(crate) fn run(args: &ReportArgs, mode: OutputMode) -> Result<ExitCode, Failu
         let note = incrowd::front_end::check_file(path, mark, args.replace)?;
         note.iter().for_each(|note| mode.note(note));
     }
+    incrowd::front_end::unauthenticated_beside(std::iter::once(&output).chain(&args.owner))
+        .iter()
+        .for_each(|text| mode.warn(text));
     let workload = Workload { seed: args.seed, ..Workload::default() };
     let ask = Ask { pairs: true, workload, target: args.target.clone(), ..Ask::default() };
     let pages = judging.progress(&Bar::new(mode)).report(&ask).map_err(|e| provenance.locate(e))?;

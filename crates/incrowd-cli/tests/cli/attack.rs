@@ -126,6 +126,19 @@ fn details_have_one_line_for_each_distinct_row() {
 }
 
 #[test]
+fn details_of_a_csv_safe_release_have_no_formulas() {
+    let test = TestDir::new();
+    test.write("t.csv", "age,disease\n20,=1+1\n21,flu\n22,=1+1\n30,flu\n31,flu\n32,=1+1\n");
+    let asked = "anonymize t.csv --quasi age --sensitive disease -k 2";
+    for (flag, expected, other) in [("--csv-safe", ",'=1+1,", ",=1+1,"), ("", ",=1+1,", "'")] {
+        test.succeeds(&format!("{asked} -o r.csv --replace {flag}"));
+        test.succeeds("attack r.csv --details d.csv --replace");
+        let text = test.text("d.csv");
+        assert!(text.contains(expected) && !text.contains(other), "{flag}: {text}");
+    }
+}
+
+#[test]
 fn population_and_external_table_are_joined() {
     let test = with_hierarchy();
     test.write("town.csv", PEOPLE.to_owned() + "ivy,35,02139,none\njon,23,90211,none\n");

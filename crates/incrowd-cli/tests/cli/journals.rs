@@ -736,3 +736,27 @@ fn journals_of_other_users_are_not_executed() {
         every_command(&test, &what, &forged, &run);
     }
 }
+
+/// The directory of an output may contain nothing that the command reads.
+#[test]
+fn a_journal_beside_an_output_alone_is_reported() {
+    let test = setup();
+    let journal = "made/.r.csv.0123456789abcdef.incrowd-journal";
+    test.write(journal, "incrowd journal 1\n");
+    let public = format!("{RELEASE} --report made/public.html");
+    let private = format!("{RELEASE} --owner-report made/private.html");
+    for args in [
+        "attack out.csv --details made/details.csv",
+        "report out.csv -o made/page.html",
+        "report out.csv --original people.csv -o page.html --owner made/owner.html",
+        "init people.csv -o made/job.toml",
+        "hierarchy build people.csv zip --kind mask -o made/zip.csv",
+        public.as_str(),
+        private.as_str(),
+    ] {
+        let done = test.succeeds(&format!("{args} --quiet"));
+        warns(&done, "beside an output", args);
+        assert_eq!(done.stderr.matches("not authenticate").count(), 1, "{args}\n{done}");
+    }
+    assert_eq!(test.text(journal), "incrowd journal 1\n");
+}

@@ -88,3 +88,32 @@ fn kept_missing_cells_are_not_beyond_a_bound() {
     assert_eq!(test.records("o.csv")[3], "NA,y");
     test.succeeds("verify o.csv").prints(&["holds"]);
 }
+
+/// The manifest states the text of missing cells, because it is not the label that readers expect.
+#[test]
+fn a_release_whose_missing_cells_have_the_default_text_is_read_with_other_markers() {
+    let test = TestDir::new();
+    test.write("m.csv", "age,sex,pay\n20,a,1\n-,a,-\n-,a,2\n30,b,3\n31,b,3\n70,c,4\n80,c,5\n");
+    test.write(
+        "job.toml",
+        "[input]\npath = \"m.csv\"\nmissing = [\"-\", \"\"]\non_missing = \"keep\"\n\
+         [output]\npath = \"o.csv\"\nmissing = \"?\"\n[columns]\n\
+         age = { role = \"quasi\", top = 60 }\nsex = \"quasi\"\n\
+         pay = { role = \"sensitive\", kind = \"numeric\" }\n\
+         [[models]]\nname = \"k-anonymity\"\nk = 2\n\
+         [[models]]\nname = \"t-closeness\"\nt = 1.0\non = \"pay\"\n",
+    );
+    test.succeeds("anonymize job.toml");
+    assert!(test.records("o.csv").contains(&"?,a,?".to_owned()), "{}", test.text("o.csv"));
+    assert_eq!(test.json("o.release.json")["job"]["written"]["missing"], "?");
+    test.succeeds("verify o.csv").prints(&["k-anonymity(k=2)", "holds", "digest   matches"]);
+    test.succeeds("measure m.csv o.csv").prints(&["ncp"]);
+    test.succeeds("attack o.csv --original m.csv").prints(&["prosecutor"]);
+    test.succeeds("report o.csv -o o.html").prints(&["all guarantees hold"]);
+    // By default the label is `?`, and an entry would say nothing new.
+    test.write("d.csv", "age,sex\n20,a\n?,a\n?,a\n30,b\n31,b\n");
+    test.succeeds("anonymize d.csv --quasi age,sex -k 1 --on-missing keep -o p.csv");
+    assert!(test.records("p.csv").contains(&"?,a".to_owned()), "{}", test.text("p.csv"));
+    assert!(test.json("p.release.json")["job"]["written"].is_null());
+    test.succeeds("verify p.csv").prints(&["holds"]);
+}

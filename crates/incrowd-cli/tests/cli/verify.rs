@@ -220,3 +220,24 @@ fn a_column_named_with_a_delimiter_is_one_column() {
         done.prints(&["4 records in 2 groups", "k-anonymity(k=2)   holds", "digest   matches"]);
     }
 }
+
+#[test]
+fn a_stated_option_for_reading_keeps_the_others_of_the_manifest() {
+    let test = TestDir::new();
+    test.write(
+        "t.csv",
+        "age;disease\n20,5;flu\n21,5;cold\n30,5;flu\n31,5;none\n70,5;flu\n80,5;cold\n",
+    );
+    test.succeeds("anonymize t.csv --quasi age --sensitive disease --top age=60 -k 2 -o r.csv");
+    assert!(test.text("r.csv").contains(">=60;"), "{}", test.text("r.csv"));
+    for stated in ["", "--delimiter ;", "--decimal ,", "--encoding utf-8"] {
+        test.succeeds(&format!("verify r.csv {stated}")).prints(&[
+            "6 records in 3 groups",
+            "holds",
+            "digest   matches",
+        ]);
+        test.succeeds(&format!("measure t.csv r.csv {stated}")).prints(&["ncp"]);
+    }
+    // A stated option takes precedence over the manifest.
+    test.refuses("verify r.csv --delimiter ,").exits(2).reports(&["no column `age`"]);
+}

@@ -182,6 +182,10 @@ impl Algorithm for Optimized {
         }
     }
 
+    fn makes_intervals(&self) -> bool {
+        self.mdr.is_some()
+    }
+
     fn solve(&self, task: Task<'_>) -> Result<Recoding> {
         if self.single_width {
             single_width::check(task.data)?;

@@ -44,20 +44,22 @@ pub(crate) fn open_input(input: &Input) -> Result<Source> {
 }
 
 /// Opens a published table. The format of a table written by incrowd is not detected: its manifest
-/// or its name defines it.
+/// or its name defines it. What the caller states takes precedence, option by option.
 pub(crate) fn open_release(table: &Table, manifest: Option<&Manifest>) -> Result<Source> {
     if let Some(batches) = &table.memory {
         return Source::of_batches(batches);
     }
     table.paths.iter().filter_map(Location::file).try_for_each(refuse_interrupted)?;
     let mut options = Options { digest: true, ..options(table)? };
-    if let (Some(manifest), None, [path]) = (manifest, options.delimiter, table.paths.as_slice()) {
+    if let (Some(manifest), [path]) = (manifest, table.paths.as_slice()) {
         let written = manifest.job.written.as_ref();
         let delimiter = written.and_then(|written| written.delimiter.as_ref()?.bytes().next());
-        options.delimiter = Some(delimiter.unwrap_or_else(|| path.delimiter()));
+        let delimiter = delimiter.unwrap_or_else(|| path.delimiter());
         let comma = written.is_some_and(|written| written.decimal.as_deref() == Some(","));
-        options.decimal = Some(if comma { DecimalMark::Comma } else { DecimalMark::Point });
-        options.encoding = Some(Encoding::Utf8);
+        let decimal = if comma { DecimalMark::Comma } else { DecimalMark::Point };
+        options.delimiter = options.delimiter.or(Some(delimiter));
+        options.decimal = options.decimal.or(Some(decimal));
+        options.encoding = options.encoding.or(Some(Encoding::Utf8));
     }
     Source::open(&table.paths, &options)
 }

@@ -13,8 +13,8 @@ use crate::judging::request::Judging;
 use crate::making::suppression;
 use crate::series::batches::BatchTable;
 
-/// Returns a warning about unauthenticated journals next to the tables and ledgers that a job reads
-/// and writes.
+/// Returns a warning about unauthenticated journals next to the tables, pages and ledgers that a
+/// job reads and writes.
 pub fn unauthenticated_by_job(job: &Job) -> Option<String> {
     let mut tables = paths(&job.input);
     tables.extend(job.population.iter().flat_map(|population| &population.paths));
@@ -27,6 +27,8 @@ pub fn unauthenticated_by_job(job: &Job) -> Option<String> {
     if let Some(output) = &job.output {
         tables.push(&output.path);
         files.extend(output.manifest.clone());
+        files.extend(output.report.clone());
+        files.extend(output.owner_report.clone());
     }
     files.extend(job.suppression.iter().flat_map(suppression::private_files));
     let tables = tables.into_iter().filter_map(Location::file);

@@ -233,6 +233,7 @@ impl CheckedJob {
             suppression,
             publication,
         };
+        checked.check_bounds()?;
         checked.check_cells()?;
         publication.check(&checked)?;
         checked.check_estimates()?;
@@ -241,6 +242,28 @@ impl CheckedJob {
         }
         checked.check_formulas()?;
         Ok(checked)
+    }
+
+    /// Refuses bounds of a column that the algorithm publishes in regular intervals, which are
+    /// computed from the records and may be finer than the bounds. A stated `mdr` hierarchy is
+    /// refused with the schema.
+    fn check_bounds(&self) -> Result<()> {
+        if !self.method.algorithm.makes_intervals() {
+            return Ok(());
+        }
+        let mut quasi = self.schema.quasi();
+        let Some((name, spec)) =
+            quasi.find(|(_, spec)| spec.hierarchy.is_none() && !spec.limits.is_none())
+        else {
+            return Ok(());
+        };
+        let key = if spec.limits.top.is_some() { "top" } else { "bottom" };
+        Err(Error::job(format!(
+            "column `{name}` has a bound, but `{}` publishes it in regular intervals",
+            self.method.card.name
+        ))
+        .help("leave the bound out, or numbers = \"mdr\" of the algorithm")
+        .at(format!("columns.{name}.{key}")))
     }
 
     /// Refuses column names that a spreadsheet would evaluate, if the release must be safe there.

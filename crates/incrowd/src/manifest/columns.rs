@@ -83,7 +83,8 @@ pub struct WrittenEntry {
     /// The decimal mark of numbers in text, if it is not a point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimal: Option<String>,
-    /// The text of a missing value, if it is not `?`.
+    /// The text of a missing value, unless it is `?` and `?` is also the label of missing values:
+    /// the first text in `missing` that is not empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
     /// The columns whose ranges are published as two columns: `age` as `age_low` and `age_high`.
@@ -99,14 +100,13 @@ pub struct WrittenEntry {
 
 impl WrittenEntry {
     pub(crate) fn of(dialect: Dialect, shape: &Shape) -> Option<WrittenEntry> {
+        let missing = shape.shown.as_ref().unwrap_or(&shape.missing);
+        // Without an entry a reader takes `?` for a missing value only if `?` is the label.
+        let is_known = missing == DEFAULT_LABEL && shape.missing == DEFAULT_LABEL;
         let entry = WrittenEntry {
             delimiter: dialect.delimiter.map(|byte| char::from(byte).to_string()),
             decimal: (dialect.decimal == DecimalMark::Comma).then(|| ",".to_owned()),
-            missing: shape
-                .shown
-                .clone()
-                .or(Some(shape.missing.clone()))
-                .filter(|shown| !shape.quasi.is_empty() && shown != DEFAULT_LABEL),
+            missing: (!shape.quasi.is_empty() && !is_known).then(|| missing.clone()),
             low_high: shape.ends.iter().map(|(name, _)| name.clone()).collect(),
             lists: shape.lists.clone(),
             means: shape.means.clone(),

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use incrowd::job::{Job, PopulationJob, RoleName, hierarchy_from_path, parse};
+use incrowd::front_end::CheckedJob;
+use incrowd::job::{Job, Limits, PopulationJob, RoleName, hierarchy_from_path, parse};
 use incrowd::model::MODELS;
 use incrowd::{Anonymizer, AttackRequest, Fault, Judging, Quantity, Report, Value};
 use incrowd_testing::{data, or_skip};
@@ -256,6 +257,28 @@ fn numbers_get_a_tree_if_the_algorithm_is_asked_to() {
         .cloned()
         .unwrap();
     assert_eq!((trials.runs, trials.order.len()), (5, 4));
+}
+
+/// Regular intervals may be finer than a bound, and labels such as `>=60` are not among them.
+#[test]
+fn a_bound_on_numbers_that_get_a_tree_is_refused_before_records_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let columns = ["age", "dose", "seen", "sex", "disease"].map(str::to_owned);
+    for (key, limits) in [
+        ("top", Limits { top: Some(60.0), bottom: None }),
+        ("bottom", Limits { top: None, bottom: Some(30.0) }),
+    ] {
+        let mut job = job(dir.path(), "", "name = 'optimized-mondrian'\nnumbers = 'mdr'");
+        job.columns.iter_mut().for_each(|(_, column)| column.spec.hierarchy = None);
+        job.column_mut("age").spec.limits = limits;
+        let error = CheckedJob::new(&job, &columns).unwrap_err();
+        assert!(error.message().contains("publishes it in regular intervals"), "{error}");
+        assert_eq!(error.key(), Some(format!("columns.age.{key}").as_str()));
+        assert_eq!(error.fault(), Fault::Job);
+        assert!(Anonymizer::new(&job).run().is_err() && !dir.path().join("out.csv").exists());
+        job.algorithm.params.clear();
+        CheckedJob::new(&job, &columns).unwrap();
+    }
 }
 
 #[test]

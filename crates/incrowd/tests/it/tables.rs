@@ -581,6 +581,30 @@ fn ranges_are_two_columns_of_numbers() {
 }
 
 #[test]
+fn a_missing_value_whose_label_is_a_number_has_no_ends() {
+    use arrow_array::Array;
+    let input = "missing = [\"99999\"]\non_missing = \"keep\"\n";
+    let (dir, _) = table(&lacking("99999"));
+    for extra in ["", "hierarchy = { intervals = { width = 10 } }, "] {
+        let columns =
+            format!("age = {{ {extra}role = \"quasi\" }}\ntown = \"drop\"\nwork = \"sensitive\"\n");
+        let ask = |path: &str| {
+            asking(input, &format!("path = \"{path}\"\nnumbers = \"low-high\"\n"), &columns)
+        };
+        let text = published(&ask("o.csv"), dir.path());
+        let without = text.lines().filter(|line| line.starts_with(",,")).count();
+        assert!(without >= 10 && !text.contains("99999,"), "{extra}: {text}");
+        let (types, batches) = typed(&ask("o.arrow"), dir.path());
+        assert_eq!(types[0], ("age_low".to_owned(), "Int64".to_owned()));
+        let nulls: usize = batches.iter().map(|batch| batch.column(0).null_count()).sum();
+        assert!(nulls >= 10, "{extra}: {nulls} people without an age have no range");
+        // Both ends empty are read as a cell that covers all ages.
+        let measured = Judging::of(&job(&ask("o.arrow"), dir.path())).measure(None).unwrap();
+        assert!(measured.metrics().ncp() >= 0.25, "{extra}");
+    }
+}
+
+#[test]
 fn sets_are_lists_and_missing_values_are_null_in_typed_formats() {
     use arrow_array::Array;
     let columns =

@@ -209,7 +209,9 @@ pub(crate) fn attack_case(
     let (groups, quasi) = (on_people.release.groups.clone(), views.quasi.len());
     let counted = std::mem::take(&mut on_people.release.counted);
     drop((on_people, on_values));
-    Ok(AttackReport { attacked, skipped, release: views.people, counted, groups, quasi })
+    let csv_safe = case.manifest.as_ref().is_some_and(|manifest| manifest.job.csv_safe);
+    let release = views.people;
+    Ok(AttackReport { attacked, skipped, release, counted, groups, quasi, csv_safe })
 }
 
 /// Returns a note about the unmodified columns, if some were not examined or persons are unknown.

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use incrowd_audit::Classes;
 use incrowd_audit::attack::Finding;
 use incrowd_core::Folded;
+use incrowd_engine::harmless;
 
 /// A group of the release that is exposed to an attack.
 #[derive(Clone, PartialEq)]
@@ -63,19 +64,25 @@ pub(super) fn exposed<'a>(
     chosen
 }
 
-/// Returns a CSV table with one line per distinct released row.
+/// Returns a CSV table with one line per distinct released row. With `csv_safe`, texts that a
+/// spreadsheet would evaluate as formulas are escaped as in the release.
 pub(super) fn details<'a>(
     release: &Folded,
     groups: &Classes,
     findings: impl Iterator<Item = &'a Finding>,
+    csv_safe: bool,
 ) -> Vec<u8> {
+    let cell = |text: &str| match csv_safe {
+        true => harmless(text.as_bytes(), release.decimal).into_owned(),
+        false => text.as_bytes().to_vec(),
+    };
     let findings: Vec<&Finding> = findings.filter(|finding| !finding.by_group.is_empty()).collect();
-    let mut header: Vec<String> =
-        release.columns.iter().map(|column| column.name.clone()).collect();
-    header.push("records".to_owned());
+    let mut header: Vec<Vec<u8>> =
+        release.columns.iter().map(|column| cell(&column.name)).collect();
+    header.push(b"records".to_vec());
     header.extend(findings.iter().map(|finding| match &finding.column {
-        Some(column) => format!("{} of {column}", finding.attack),
-        None => finding.attack.to_owned(),
+        Some(column) => format!("{} of {column}", finding.attack).into_bytes(),
+        None => finding.attack.as_bytes().to_vec(),
     }));
     let mut rows: Vec<usize> = (0..release.rows()).collect();
     rows.sort_by_cached_key(|&row| texts(release, row));
@@ -84,9 +91,10 @@ pub(super) fn details<'a>(
     drop(out.write_record(&header));
     for row in rows {
         let group = groups.of_row[row] as usize;
-        let mut line: Vec<String> = texts(release, row).into_iter().map(str::to_owned).collect();
-        line.push(release.weights[row].to_string());
-        line.extend(findings.iter().map(|finding| finding.by_group[group].to_string()));
+        let mut line: Vec<Vec<u8>> = texts(release, row).into_iter().map(cell).collect();
+        line.push(release.weights[row].to_string().into_bytes());
+        let risk = |finding: &&Finding| finding.by_group[group].to_string().into_bytes();
+        line.extend(findings.iter().map(risk));
         drop(out.write_record(&line));
     }
     out.into_inner().unwrap_or_default()

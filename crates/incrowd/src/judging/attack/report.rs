@@ -47,6 +47,8 @@ pub struct AttackReport {
     pub(super) counted: Vec<Vec<u32>>,
     pub(super) groups: Classes,
     pub(super) quasi: usize,
+    /// Whether formulas are escaped in the release.
+    pub(super) csv_safe: bool,
 }
 
 impl AttackReport {
@@ -117,13 +119,11 @@ impl AttackReport {
     }
 
     /// Returns a CSV table with one line per distinct released row, its number of records and its
-    /// risk under each attack, for the data owner only.
+    /// risk under each attack, for the data owner only. Formulas are escaped if the release was
+    /// made with `csv_safe`.
     pub fn details(&self) -> Vec<u8> {
-        private::details(
-            &self.release,
-            &self.groups,
-            self.attacked.iter().map(|attacked| &attacked.finding),
-        )
+        let findings = self.attacked.iter().map(|attacked| &attacked.finding);
+        private::details(&self.release, &self.groups, findings, self.csv_safe)
     }
 
     /// Returns the report as JSON: public results at the top, results for the data owner under
