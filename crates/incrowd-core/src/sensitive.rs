@@ -8,9 +8,10 @@ use crate::calendar::{DateFormat, Sniffed};
 use crate::categories::Categories;
 use crate::domain::Misfit;
 use crate::error::{Error, Result};
-use crate::hierarchy::{HierarchySpec, Taxonomy, intervals::not_numeric};
+use crate::hierarchy::intervals::{not_exact, not_numeric};
+use crate::hierarchy::{HierarchySpec, Taxonomy};
 use crate::index::Code;
-use crate::number::{is_quantity, parse_date, parse_number};
+use crate::number::{first_inexact, is_quantity, parse_date, parse_number};
 use crate::numerals::DecimalMark;
 use crate::schema::{Kind, Publish, SensitiveSpec};
 use crate::value_key::{SameKeys, means_missing, value_key_in};
@@ -24,11 +25,7 @@ pub struct Sensitive {
     pub values: Vec<String>,
     /// The code of a missing value, if missing values are kept.
     pub missing: Option<u32>,
-    /// The number of each value, dates as days; NaN for a missing value. Set only if all other
-    /// values are numbers.
-    numbers: Option<Vec<f64>>,
-    /// Whether the numbers are days.
-    days: bool,
+    numbers: Numbers,
     /// For each code, the code under which its value is counted. Set if a value has several
     /// spellings.
     counted_as: Option<Vec<u32>>,
@@ -41,6 +38,18 @@ pub struct Sensitive {
     decimal: DecimalMark,
 }
 
+/// The values of a sensitive column as numbers, by code; NaN for a missing value.
+#[derive(Clone)]
+enum Numbers {
+    /// A value is neither a number nor a date.
+    None,
+    /// All values are numbers, but floats would change or merge some of them.
+    Inexact,
+    Quantities(Vec<f64>),
+    /// Dates, as days since 1970-01-01.
+    Days(Vec<f64>),
+}
+
 crate::opaque_debug!(Sensitive { name, values: |sensitive| sensitive.values.len() });
 
 impl Sensitive {
@@ -51,7 +60,7 @@ impl Sensitive {
         spec: Option<&SensitiveSpec>,
         decimal: DecimalMark,
     ) -> Result<Sensitive, Misfit> {
-        let (numbers, days) = numbers(
+        let numbers = numbers(
             name,
             &values,
             missing,
@@ -66,7 +75,7 @@ impl Sensitive {
             all_have_a_category(name, &values, missing, categories)?;
         }
         let mut counted_as = match &numbers {
-            Some(numbers) if days => same_days(numbers),
+            Numbers::Days(days) => same_days(days),
             _ => SameKeys::of_texts(&values, decimal).first,
         };
         // All texts that mean a missing value are one value, also without a common key.
@@ -107,7 +116,6 @@ impl Sensitive {
             values,
             missing,
             numbers,
-            days,
             counted_as,
             hierarchy,
             categories,
@@ -116,8 +124,10 @@ impl Sensitive {
         })
     }
 
-    /// The number of each value, by code.
+    /// The number of each value, by code. Numbers that a float does not represent exactly are
+    /// refused: a model would judge other numbers than those that are published.
     pub fn numbers(&self) -> Result<&[f64]> {
+        self.refuse_inexact()?;
         let name = &self.name;
         if self.missing.is_some() {
             return Err(Error::job(format!(
@@ -125,19 +135,40 @@ impl Sensitive {
             ))
             .help("drop these records with on_missing = \"drop\""));
         }
-        self.numbers.as_deref().ok_or_else(|| {
-            Error::job(format!("column `{name}` is not numeric")).help(
-                "every value must be a finite number (not nan or inf); list other texts in \
-                 [input] missing",
-            )
-        })
+        match &self.numbers {
+            Numbers::Quantities(numbers) | Numbers::Days(numbers) => Ok(numbers),
+            Numbers::None | Numbers::Inexact => {
+                let error = Error::job(format!("column `{name}` is not numeric"));
+                Err(error.help(
+                    "every value must be a finite number (not nan or inf); list other texts in \
+                     [input] missing",
+                ))
+            }
+        }
+    }
+
+    /// Fails if all values are numbers, but a float does not represent each of them exactly.
+    pub(crate) fn refuse_inexact(&self) -> Result<()> {
+        match self.numbers {
+            Numbers::Inexact => Err(not_exact(&self.name).help(
+                "round the numbers beforehand, or choose a model that only compares values for \
+                 equality, such as l-diversity",
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The rank of each value, by code, in the order of the numbers or of the hierarchy's leaves.
     /// Equal numbers have equal ranks. Also returns the number of ranks.
     pub fn ranks(&self) -> Result<(Vec<u32>, usize)> {
+        self.refuse_inexact().map_err(|e| {
+            e.help(
+                "round the numbers beforehand, or set kind = \"text\" and give the column a \
+                 hierarchy that lists the values in order",
+            )
+        })?;
         let order: Vec<f64> = match (&self.hierarchy, self.missing) {
-            (Some((_, leaves)), _) if self.numbers.is_none() => {
+            (Some((_, leaves)), _) if matches!(self.numbers, Numbers::None) => {
                 leaves.iter().map(|leaf| f64::from(leaf.0)).collect()
             }
             _ => self.numbers().map(<[f64]>::to_vec).map_err(|e| {
@@ -214,7 +245,7 @@ impl Sensitive {
     /// A key of the value that does not depend on its spelling.
     pub(crate) fn key(&self, code: u32) -> Cow<'_, str> {
         match &self.numbers {
-            Some(numbers) if self.days => Cow::Owned(numbers[code as usize].to_string()),
+            Numbers::Days(days) => Cow::Owned(days[code as usize].to_string()),
             _ => value_key_in(&self.values[code as usize], self.decimal),
         }
     }
@@ -291,15 +322,14 @@ fn same_days(days: &[f64]) -> Option<Vec<u32>> {
     repeated.then_some(first)
 }
 
-/// Parses the values as numbers or dates, if they are or `kind` requires it. Also returns whether
-/// the numbers are days.
+/// Parses the values as numbers or dates, if they are or `kind` requires it.
 fn numbers(
     name: &str,
     values: &[String],
     missing: Option<u32>,
     kind: Option<Kind>,
     format: Option<DateFormat>,
-) -> Result<(Option<Vec<f64>>, bool), Misfit> {
+) -> Result<Numbers, Misfit> {
     let present = || values.iter().enumerate().filter(|(code, _)| Some(*code as u32) != missing);
     let sniffed = || DateFormat::sniff(present().map(|(_, text)| text.as_str()));
     let (kind, format) = match (kind, format) {
@@ -327,7 +357,7 @@ fn numbers(
         (Kind::Text, _) => None,
     };
     if kind == Kind::Text {
-        return Ok((None, false));
+        return Ok(Numbers::None);
     }
     let mut numbers = vec![f64::NAN; values.len()];
     for (code, text) in present() {
@@ -340,7 +370,14 @@ fn numbers(
         };
         numbers[code] = x;
     }
-    Ok((Some(numbers), kind == Kind::Date))
+    if kind == Kind::Date {
+        return Ok(Numbers::Days(numbers));
+    }
+    let texts: Vec<&str> = present().map(|(_, text)| text.as_str()).collect();
+    Ok(match first_inexact(&texts) {
+        Some(_) => Numbers::Inexact,
+        None => Numbers::Quantities(numbers),
+    })
 }
 
 #[cfg(test)]
@@ -397,6 +434,31 @@ mod tests {
         let x =
             column(&["9007199254740992", "9007199254740993"], &SensitiveSpec::default()).unwrap();
         assert_eq!(x.synonyms(), None);
+    }
+
+    #[test]
+    fn numbers_that_would_be_rounded_are_not_computed_with() {
+        let stated = SensitiveSpec { kind: Some(Kind::Numeric), ..SensitiveSpec::default() };
+        for spec in [SensitiveSpec::default(), stated] {
+            let x = column(&["9007199254740993", "9007199254740995"], &spec).unwrap();
+            assert_eq!(x.synonyms(), None, "the values remain different");
+            for refused in [x.numbers().map(|_| ()), x.ranks().map(|_| ())] {
+                let refused = refused.unwrap_err();
+                assert!(refused.message().contains("column `x`"), "{refused}");
+                assert!(refused.message().contains("more digits"), "{refused}");
+                assert!(refused.advice().unwrap().starts_with("round"), "{refused}");
+                assert!(!format!("{refused}").contains("900719"), "{refused}");
+            }
+        }
+        // Two texts of one float, and 17 digits that identify a float.
+        assert!(
+            column(&["0.1", "0.10000000000000001"], &SensitiveSpec::default())
+                .unwrap()
+                .numbers()
+                .is_err()
+        );
+        let x = column(&["0.10000000000000001", "0.2"], &SensitiveSpec::default()).unwrap();
+        assert_eq!(x.numbers().unwrap(), [0.1, 0.2]);
     }
 
     #[test]

@@ -111,17 +111,15 @@ fn exposed(
         if records <= k {
             return;
         }
-        for on in shared.iter().filter(|on| on.spec.hierarchy.is_none()) {
+        let ranges = shared.iter().enumerate().filter(|(_, on)| on.spec.hierarchy.is_none());
+        for (column, on) in ranges {
             let cell = adversary.release.table.row(row as usize)[on.release];
             let text = &adversary.release.table.columns[on.release].texts[cell as usize];
             let Some((lo, hi)) = ends(text) else { continue };
             for end in [lo, hi] {
-                let on_face = vectors.iter().filter(|&&vector| {
-                    let first = join.vectors.first[vector as usize] as usize;
-                    let value = &population.columns[on.table].texts
-                        [population.row(first)[on.table] as usize];
-                    number(value) == Some(end)
-                });
+                let on_face = vectors
+                    .iter()
+                    .filter(|&&vector| number(join.value(population, column, vector)) == Some(end));
                 let mut people = 0;
                 let mut last = None;
                 for &vector in on_face {

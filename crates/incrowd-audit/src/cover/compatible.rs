@@ -4,11 +4,9 @@ use incrowd_core::cell::parse_set;
 use incrowd_core::hierarchy::dates::Step;
 use incrowd_core::hierarchy::mask::{From, Mask};
 use incrowd_core::number::{parse_date, parse_number};
-use incrowd_core::{
-    ColumnSpec, Error, FoldedColumn, HierarchySpec, Kind, MISSING, Result, Taxonomy,
-};
+use incrowd_core::{ColumnSpec, Error, HierarchySpec, Kind, MISSING, Result, Taxonomy};
 
-use super::reach::{Reach, sniff};
+use super::reach::{Reach, UsedColumn, is_missing, sniff};
 
 /// Maximum number of comparisons of cells in one column.
 const MOST: usize = 200_000_000;
@@ -32,8 +30,8 @@ enum DecodedCell {
 
 /// Returns, for each cell of `first`, the cells of `second` that share a value with it.
 pub(super) fn compatible(
-    first: &FoldedColumn,
-    second: &FoldedColumn,
+    first: &UsedColumn<'_>,
+    second: &UsedColumn<'_>,
     spec: &ColumnSpec,
     missing: &str,
 ) -> Result<Vec<Reach>> {
@@ -54,7 +52,7 @@ pub(super) fn compatible(
     Ok((0..first.texts.len()).map(reach).collect())
 }
 
-fn too_many(column: &FoldedColumn) -> Error {
+fn too_many(column: &UsedColumn<'_>) -> Error {
     Error::resources(format!(
         "column `{}` has too many distinct cells for comparing two releases",
         column.name
@@ -71,14 +69,14 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(
-        first: &FoldedColumn,
-        second: &FoldedColumn,
+        first: &UsedColumn<'_>,
+        second: &UsedColumn<'_>,
         spec: &'a ColumnSpec,
         missing: &'a str,
     ) -> Result<Reader<'a>> {
         let taxonomy = match &spec.hierarchy {
             Some(h @ (HierarchySpec::Arx { .. } | HierarchySpec::Nested(_))) => {
-                Some(h.build(&first.name, &[])?)
+                Some(h.build(first.name, &[])?)
             }
             _ => None,
         };
@@ -93,7 +91,7 @@ impl<'a> Reader<'a> {
     }
 
     fn read(&self, code: usize, text: &str) -> DecodedCell {
-        if code == MISSING as usize || text == self.missing {
+        if code == MISSING as usize || is_missing(text, self.missing) {
             // In plain text columns a missing value may be a member of a set.
             let plain = self.spec.hierarchy.is_none() && self.kind == Kind::Text;
             return match plain {
@@ -210,17 +208,14 @@ fn agree(a: &DecodedCell, b: &DecodedCell) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use incrowd_core::Folded;
 
     fn agreeing(spec: &ColumnSpec, a: &str, b: &str) -> bool {
-        let column = |text: &str| FoldedColumn {
-            name: "x".into(),
-            texts: vec![String::new(), text.to_owned()],
-        };
-        let reach = compatible(&column(a), &column(b), spec, "?").unwrap();
-        assert_eq!(
-            compatible(&column(b), &column(a), spec, "?").unwrap()[1].covers(1),
-            reach[1].covers(1)
-        );
+        let table = |text: &str| Folded::from_records(&["x"], vec![vec![Some(text)]], false);
+        let (a, b) = (table(a), table(b));
+        let (a, b) = (UsedColumn::new(&a, 0), UsedColumn::new(&b, 0));
+        let reach = compatible(&a, &b, spec, "?").unwrap();
+        assert_eq!(compatible(&b, &a, spec, "?").unwrap()[1].covers(1), reach[1].covers(1));
         reach[1].covers(1)
     }
 

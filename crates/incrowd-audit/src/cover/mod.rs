@@ -17,7 +17,7 @@ use std::ops::Range;
 use incrowd_core::{ColumnSpec, Folded, Progress, Result, Silent};
 
 use crate::classes::Classes;
-use reach::{DecodedColumn, NOWHERE, Reach};
+use reach::{DecodedColumn, NOWHERE, Reach, UsedColumn};
 
 /// Maximum number of pairs of vector and group in memory.
 const PAIRS_AT_ONCE: usize = 1 << 24;
@@ -47,6 +47,9 @@ pub struct Join {
     columns: Vec<JoinColumn>,
     /// The groups in the order of the trie.
     sorted: Vec<u32>,
+    /// For each column of the join, its position in the table, and its texts with dates in the
+    /// published format if it has dates. Empty for a join of two releases.
+    texts: Vec<(usize, Option<Vec<String>>)>,
 }
 
 /// A column in the order of the traversal.
@@ -102,9 +105,11 @@ impl Join {
         let groups = Classes::new(release, &on.iter().map(|on| on.release).collect::<Vec<_>>());
         let vectors = Classes::new(table, &on.iter().map(|on| on.table).collect::<Vec<_>>());
         let (mut unread, mut foreign, mut joined) = (Vec::new(), Vec::new(), Vec::new());
+        let mut texts = Vec::new();
         for on in on {
-            let (column, values) = (&release.columns[on.release], &table.columns[on.table]);
-            let decoded = DecodedColumn::new(column, on.spec, values, missing)?;
+            let column = UsedColumn::new(release, on.release);
+            let values = UsedColumn::new(table, on.table);
+            let decoded = DecodedColumn::new(&column, on.spec, &values, missing)?;
             let cell: Vec<u32> =
                 groups.first.iter().map(|&row| release.row(row as usize)[on.release]).collect();
             let at = |&row: &u32| decoded.code[table.row(row as usize)[on.table] as usize];
@@ -115,8 +120,9 @@ impl Join {
             unread.push(records(&groups, &|g| !decoded.understood[cell[g] as usize]));
             foreign.push(records(&vectors, &|v| place[v] == NOWHERE));
             joined.push(JoinColumn { reach: decoded.reach, cell, place });
+            texts.push((on.table, decoded.dates));
         }
-        Ok(Join::ordered(groups, vectors, unread, foreign, joined))
+        Ok(Join { texts, ..Join::ordered(groups, vectors, unread, foreign, joined) })
     }
 
     /// Joins the groups of two releases: pairs of groups that may share a person. The groups of
@@ -134,9 +140,10 @@ impl Join {
         };
         let mut joined = Vec::new();
         for on in on {
-            let (ours, theirs) = (&first.columns[on.release], &second.columns[on.table]);
+            let ours = UsedColumn::new(first, on.release);
+            let theirs = UsedColumn::new(second, on.table);
             joined.push(JoinColumn {
-                reach: compatible::compatible(ours, theirs, on.spec, missing)?,
+                reach: compatible::compatible(&ours, &theirs, on.spec, missing)?,
                 cell: cells(first, &groups, on.release),
                 place: cells(second, &vectors, on.table),
             });
@@ -157,7 +164,16 @@ impl Join {
             columns.iter().map(|column| column.cell[*group as usize]).collect()
         };
         sorted.sort_by_cached_key(cells);
-        Join { groups, vectors, unread, foreign, columns, sorted }
+        Join { groups, vectors, unread, foreign, columns, sorted, texts: Vec::new() }
+    }
+
+    /// Returns the value of a vector in a column of the join, with a date in the published format.
+    /// `table` is the table of the vectors.
+    pub(crate) fn value<'t>(&'t self, table: &'t Folded, column: usize, vector: u32) -> &'t str {
+        let (position, dates) = &self.texts[column];
+        let texts = dates.as_ref().unwrap_or(&table.columns[*position].texts);
+        let row = self.vectors.first[vector as usize] as usize;
+        &texts[table.row(row)[*position] as usize]
     }
 
     /// Calls `visit` once for every group that covers a vector, with its vectors in unspecified
@@ -346,6 +362,16 @@ fn extend_with_range(sorted: &[(u32, u32)], lo: u32, hi: u32, out: &mut Vec<u32>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_value_of_a_vector_is_a_date_in_the_published_format() {
+        let table = |text| Folded::from_records(&["born"], vec![vec![Some(text)]], false);
+        let (release, people) = (table("[2004-01-03, 2004-01-21]"), table("17.01.2004"));
+        let spec = ColumnSpec::default();
+        let on = [SharedColumn { release: 0, table: 0, spec: &spec }];
+        let join = Join::new(&release, &people, &on, "?").unwrap();
+        assert_eq!(join.value(&people, 0, 0), "2004-01-17");
+    }
 
     #[test]
     fn candidates_do_not_depend_on_the_number_of_pairs_in_memory() {

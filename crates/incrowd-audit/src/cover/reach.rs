@@ -4,8 +4,10 @@ use incrowd_core::cell::parse_set;
 use incrowd_core::domain::{Numbers, ReadCell};
 use incrowd_core::hierarchy::mdr::Unit;
 use incrowd_core::number::{is_exact, looks_like_date, looks_numeric, parse_date, parse_number};
+use incrowd_core::spelling::dates_of_other_table;
 use incrowd_core::{
-    ColumnSpec, Domain, Error, FoldedColumn, HierarchySpec, Kind, Labels, MISSING, Result, Taxonomy,
+    ColumnSpec, Domain, Error, Folded, FoldedColumn, HierarchySpec, Kind, Labels, MISSING, Result,
+    Taxonomy,
 };
 
 /// Position of a value that is covered only by `*`.
@@ -35,6 +37,32 @@ impl Reach {
     }
 }
 
+/// A column and its codes that occur in a row. All other texts of the dictionary are ignored: if
+/// missing values are published as another text than their label, that text stays in the dictionary
+/// of a release that was read back, although no row has it.
+pub(super) struct UsedColumn<'a> {
+    pub(super) name: &'a str,
+    pub(super) texts: &'a [String],
+    used: Vec<bool>,
+}
+
+impl<'a> UsedColumn<'a> {
+    pub(super) fn new(table: &'a Folded, column: usize) -> UsedColumn<'a> {
+        let FoldedColumn { name, texts } = &table.columns[column];
+        let mut used = vec![false; texts.len()];
+        for row in 0..table.rows() {
+            used[table.row(row)[column] as usize] = true;
+        }
+        UsedColumn { name, texts, used }
+    }
+
+    /// The codes that occur, without that of missing values, and their texts.
+    fn values(&self) -> impl Iterator<Item = (u32, &'a str)> {
+        let texts = self.texts.iter().zip(&self.used).zip(0..).skip(MISSING as usize + 1);
+        texts.filter(|((_, used), _)| **used).map(|((text, _), code)| (code, text.as_str()))
+    }
+}
+
 /// A released column decoded with the values of another table.
 #[derive(Clone, Debug)]
 pub(super) struct DecodedColumn {
@@ -44,23 +72,27 @@ pub(super) struct DecodedColumn {
     pub(super) understood: Vec<bool>,
     /// Position of each value of the table, by the codes of the table.
     pub(super) code: Vec<u32>,
+    /// The texts of the table with dates in the published format, if the column has dates.
+    pub(super) dates: Option<Vec<String>>,
 }
 
 impl DecodedColumn {
     /// Decodes the cells of `release` with the values of `table`. `missing` is the text with which
     /// missing values are published.
     pub(super) fn new(
-        release: &FoldedColumn,
+        release: &UsedColumn<'_>,
         spec: &ColumnSpec,
-        table: &FoldedColumn,
+        table: &UsedColumn<'_>,
         missing: &str,
     ) -> Result<DecodedColumn> {
         let (kind, spec) = regular(spec, release, missing);
         let spec = &spec;
-        let fitting = fitting(spec, kind, table)?;
-        let empty = table.texts.len() == 1;
+        let dates = published_dates(spec, kind, table)?;
+        let values = dates.as_deref().unwrap_or(table.texts);
+        let fitting = fitting(spec, kind, table, values)?;
+        let empty = table.values().next().is_none();
         if fitting.is_empty() && !empty {
-            let name = &table.name;
+            let name = table.name;
             return Err(Error::input(format!(
                 "no value of column `{name}` matches the cells of the release"
             ))
@@ -68,7 +100,7 @@ impl DecodedColumn {
         }
         let texts = std::iter::once(MISSING).chain(fitting.iter().copied());
         let text = |code: u32| {
-            let text = &table.texts[code as usize];
+            let text = &values[code as usize];
             // Two texts of one float are one number here.
             match parse_number(text) {
                 Some(number) if kind == Kind::Numeric && !is_exact(text) => match spec.hierarchy {
@@ -79,7 +111,7 @@ impl DecodedColumn {
             }
         };
         let texts = texts.map(text).collect();
-        let column = FoldedColumn { name: table.name.clone(), texts };
+        let column = FoldedColumn { name: table.name.to_owned(), texts };
         // A hierarchy that is derived from values needs at least one value. Without values, only
         // `*` and the missing cell cover anything.
         let plain = ColumnSpec { kind: Some(Kind::Text), ..ColumnSpec::default() };
@@ -91,19 +123,27 @@ impl DecodedColumn {
         let mut code = vec![NOWHERE; table.texts.len()];
         code[MISSING as usize] = places[0].0;
         fitting.iter().zip(&places[1..]).for_each(|(&text, place)| code[text as usize] = place.0);
-        let mut decoded = DecodedColumn { reach: Vec::new(), understood: Vec::new(), code };
+        let (reach, understood) = (Vec::new(), Vec::new());
+        let mut decoded = DecodedColumn { reach, understood, code, dates };
         for (i, text) in release.texts.iter().enumerate() {
-            // A null of a typed file is a missing value, independent of its text.
+            // A null of a typed file is a missing value, independent of its text, and so is an
+            // empty cell of a text file.
             let null = || Some(Reach::Span(places[0].0, places[0].0));
-            let reach = if i == MISSING as usize { null() } else { read(&domain, text) };
+            let reach = match text.as_str() {
+                _ if i == MISSING as usize => null(),
+                "" => read(&domain, text).or_else(null),
+                _ => read(&domain, text),
+            };
             decoded.understood.push(reach.is_some());
             decoded.reach.push(reach.unwrap_or(Reach::Nothing));
         }
-        let informative =
-            |i: &usize| decoded.reach[*i] != Reach::Everything && release.texts[*i] != missing;
-        let mut informative = (1..release.texts.len()).filter(informative).peekable();
-        if informative.peek().is_some() && !informative.any(|i| decoded.understood[i]) && !empty {
-            let name = &release.name;
+        let is_informative = |(code, text): &(u32, &str)| {
+            decoded.reach[*code as usize] != Reach::Everything && !is_missing(text, missing)
+        };
+        let mut informative = release.values().filter(is_informative).peekable();
+        let is_understood = |(code, _): (u32, &str)| decoded.understood[code as usize];
+        if informative.peek().is_some() && !informative.any(is_understood) && !empty {
+            let name = release.name;
             return Err(Error::input(format!(
                 "no cell of column `{name}` of the release covers a value of the other table"
             ))
@@ -119,8 +159,13 @@ impl DecodedColumn {
 
 /// Returns the kind and the specification of a column. The cells of regular intervals are read with
 /// their grid if it is known, else as ranges of numbers or dates.
-fn regular(spec: &ColumnSpec, release: &FoldedColumn, missing: &str) -> (Kind, ColumnSpec) {
-    let kind = || spec.kind.unwrap_or_else(|| sniff(release, missing));
+fn regular(spec: &ColumnSpec, release: &UsedColumn<'_>, missing: &str) -> (Kind, ColumnSpec) {
+    // Only numbers have bounds. The cells do not show that if all of them are `*`.
+    let inferred = || match spec.limits.is_none() {
+        true => sniff(release, missing),
+        false => Kind::Numeric,
+    };
+    let kind = || spec.kind.unwrap_or_else(inferred);
     match &spec.hierarchy {
         Some(HierarchySpec::Mdr(mdr)) => match mdr.grid() {
             Some(grid) if grid.unit == Unit::Dates => (Kind::Date, spec.clone()),
@@ -133,9 +178,10 @@ fn regular(spec: &ColumnSpec, release: &FoldedColumn, missing: &str) -> (Kind, C
 
 /// Infers the kind of a column from its cells. The other table is ignored, so that a few unusual
 /// values in it do not change the interpretation of the release.
-pub(super) fn sniff(release: &FoldedColumn, missing: &str) -> Kind {
+pub(super) fn sniff(release: &UsedColumn<'_>, missing: &str) -> Kind {
     let mut parts: Vec<&str> = Vec::new();
-    for text in release.texts.iter().skip(1).filter(|t| *t != "*" && *t != missing) {
+    let texts = release.values().map(|(_, text)| text);
+    for text in texts.filter(|text| *text != "*" && !is_missing(text, missing)) {
         match text
             .strip_prefix('[')
             .and_then(|t| t.strip_suffix(']'))
@@ -158,12 +204,44 @@ pub(super) fn sniff(release: &FoldedColumn, missing: &str) -> Kind {
     }
 }
 
+/// Whether a cell is a missing value. `missing` is the text with which they are published.
+pub(super) fn is_missing(text: &str, missing: &str) -> bool {
+    text.is_empty() || text == missing
+}
+
+/// Returns the texts of a table with dates in the published format, if the column has dates.
+/// Another table may have another format than the release.
+fn published_dates(
+    spec: &ColumnSpec,
+    kind: Kind,
+    table: &UsedColumn<'_>,
+) -> Result<Option<Vec<String>>> {
+    let has_dates = match &spec.hierarchy {
+        Some(HierarchySpec::Dates(_)) => true,
+        None | Some(HierarchySpec::Mdr(_)) => kind == Kind::Date,
+        Some(_) => spec.kind == Some(Kind::Date),
+    };
+    if !has_dates {
+        return Ok(None);
+    }
+    let (codes, texts): (Vec<u32>, Vec<&str>) = table.values().unzip();
+    let dates = dates_of_other_table(table.name, &texts, spec.format)?;
+    let mut texts = table.texts.to_vec();
+    codes.into_iter().zip(dates).for_each(|(code, date)| texts[code as usize] = date);
+    Ok(Some(texts))
+}
+
 /// Returns the codes of the values that are in the domain. A population may have values that the
 /// hierarchy of a release lacks.
-fn fitting(spec: &ColumnSpec, kind: Kind, table: &FoldedColumn) -> Result<Vec<u32>> {
+fn fitting(
+    spec: &ColumnSpec,
+    kind: Kind,
+    table: &UsedColumn<'_>,
+    values: &[String],
+) -> Result<Vec<u32>> {
     let taxonomy: Option<Taxonomy> = match &spec.hierarchy {
         Some(h @ (HierarchySpec::Arx { .. } | HierarchySpec::Nested(_))) => {
-            Some(h.build(&table.name, &[])?)
+            Some(h.build(table.name, &[])?)
         }
         _ => None,
     };
@@ -179,7 +257,8 @@ fn fitting(spec: &ColumnSpec, kind: Kind, table: &FoldedColumn) -> Result<Vec<u3
         (.., Kind::Date) => parse_date(text).is_some(),
         (.., Kind::Text) => true,
     };
-    Ok((1..table.texts.len() as u32).filter(|&code| fits(&table.texts[code as usize])).collect())
+    let codes = table.values().map(|(code, _)| code);
+    Ok(codes.filter(|&code| fits(&values[code as usize])).collect())
 }
 
 /// Decodes a cell. Returns `None` if the domain does not contain it.

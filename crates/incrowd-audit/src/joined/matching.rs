@@ -55,13 +55,7 @@ pub fn explained(
     let mut without_microdata = join.groups.len() as u64;
     let mut loose = 0;
     join.each(progress, &mut |group, vectors| {
-        loose += u64::from(is_loose(
-            tables,
-            join.groups.first[group],
-            people,
-            &join.vectors.first,
-            vectors,
-        ));
+        loose += u64::from(is_loose(tables, group, people, &join, vectors));
         without_microdata -= u64::from(vectors.iter().any(|&vector| own[vector as usize] > 0));
         edges[group].extend(vectors.iter().copied());
         edges[group].extend(vectors.iter().map(|&vector| vector + kinds as u32));
@@ -90,21 +84,21 @@ pub fn explained(
 /// Returns whether a range of the box is wider than the values of the people in it (rule O4).
 fn is_loose(
     tables: &JoinTables<'_>,
-    row: u32,
+    group: usize,
     people: &Folded,
-    first: &[u32],
+    join: &Join,
     vectors: &[u32],
 ) -> bool {
     let number = |text: &str| {
         parse_number(text).map(|n| n.as_f64()).or_else(|| parse_date(text).map(f64::from))
     };
     (0..tables.quasi).any(|column| {
-        let text = tables.boxes.text(row as usize, column);
+        let text = tables.boxes.text(join.groups.first[group] as usize, column);
         let ends = || text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ");
         let Some((Some(lo), Some(hi))) = ends().map(|(lo, hi)| (number(lo), number(hi))) else {
             return false;
         };
-        let value = |&vector: &u32| number(people.text(first[vector as usize] as usize, column));
+        let value = |&vector: &u32| number(join.value(people, column, vector));
         let least = vectors.iter().filter_map(value).fold(f64::INFINITY, f64::min);
         let most = vectors.iter().filter_map(value).fold(f64::NEG_INFINITY, f64::max);
         least > lo || most < hi

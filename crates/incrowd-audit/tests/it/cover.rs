@@ -173,3 +173,85 @@ fn unusual_values_of_the_table_do_not_change_how_the_release_is_read() {
         cover(&release, &[ColumnSpec::default()], &table(&["n/k"]), MISSING_TEXT, &Silent).is_err()
     );
 }
+
+fn column(name: &str, cells: &[&str]) -> Folded {
+    folded(&[name], &cells.iter().map(|cell| vec![Some((*cell).to_owned())]).collect::<Vec<_>>())
+}
+
+#[test]
+fn dates_of_another_table_are_read_in_its_own_format() {
+    let release = column("born", &["[2004-01-03, 2004-01-21]", "[2004-02-02, 2004-02-04]"]);
+    let join = |people: &[&str], spec: &ColumnSpec| {
+        let specs = std::slice::from_ref(spec);
+        cover(&release, specs, &column("born", people), MISSING_TEXT, &Silent)
+    };
+    let plain = ColumnSpec::default();
+    let months = HierarchySpec::Dates(incrowd_core::hierarchy::dates::Dates::all());
+    let regular = HierarchySpec::Mdr(incrowd_core::hierarchy::mdr::Mdr::default());
+    for people in [
+        ["02.02.2004", "17.01.2004", "16.01.2004"],
+        ["02.02.2004", "17.01.2004", "2004-01-16"],
+        ["2/2/2004", "1/17/2004", "1/16/2004"],
+    ] {
+        for spec in [
+            plain.clone(),
+            ColumnSpec { kind: Some(Kind::Date), ..plain.clone() },
+            ColumnSpec { hierarchy: Some(regular.clone()), ..plain.clone() },
+        ] {
+            let (_, covered) = join(&people, &spec).unwrap();
+            assert_eq!((covered.group_records, covered.uncovered), (vec![2, 1], 0), "{people:?}");
+        }
+    }
+    let (joined, covered) = join(&["17.01.2004", "unknown"], &plain).unwrap();
+    assert_eq!((covered.group_records, covered.uncovered), (vec![1, 0], 1));
+    assert_eq!(joined.foreign, [1]);
+    let by_month = column("born", &["2004-01", "2004-02"]);
+    let dates = ColumnSpec { hierarchy: Some(months), ..plain.clone() };
+    let people = column("born", &["02.02.2004", "17.01.2004"]);
+    let (_, covered) = cover(&by_month, &[dates], &people, MISSING_TEXT, &Silent).unwrap();
+    assert_eq!((covered.group_records, covered.uncovered), (vec![1, 1], 0));
+    // A date that cannot be read is not silently outside the release.
+    let refused = |people: &[&str]| join(people, &plain).unwrap_err().to_string();
+    assert!(refused(&["17.01.2004", "1/16/2004"]).contains("several formats"));
+    assert!(refused(&["02/03/2004"]).contains("ambiguous"));
+}
+
+/// A release that was read back: the text of a missing value is replaced by its label, and stays in
+/// the dictionary.
+fn with_label(mut release: Folded, shown: &str) -> Folded {
+    let texts = &mut release.columns[0].texts;
+    let old = texts.iter().skip(1).position(|text| text == shown).unwrap() as u32 + 1;
+    texts.push(MISSING_TEXT.to_owned());
+    let label = texts.len() as u32 - 1;
+    release.codes.iter_mut().filter(|code| **code == old).for_each(|code| *code = label);
+    release
+}
+
+#[test]
+fn the_text_of_a_kept_missing_value_does_not_change_how_the_release_is_read() {
+    let records = |cells: &[Option<&str>]| {
+        folded(&["x"], &cells.iter().map(|c| vec![c.map(str::to_owned)]).collect::<Vec<_>>())
+    };
+    let people = records(&[None, None, Some("20"), Some("30")]);
+    let covered = |release: &Folded| {
+        let specs = [ColumnSpec::default()];
+        cover(release, &specs, &people, MISSING_TEXT, &Silent).unwrap().1.group_records
+    };
+    for shown in ["", "-"] {
+        assert_eq!(covered(&with_label(column("x", &[shown, "*"]), shown)), [2, 4]);
+        assert_eq!(covered(&with_label(column("x", &[shown, "[20, 30]"]), shown)), [2, 2]);
+    }
+    // Without a manifest the text of missing values is unknown. An empty cell is one.
+    assert_eq!(covered(&column("x", &["", "*"])), [2, 4]);
+    assert_eq!(covered(&column("x", &["", "[20, 30]"])), [2, 2]);
+}
+
+#[test]
+fn a_bounded_column_in_which_every_cell_is_a_star_is_read() {
+    let limits = incrowd_core::limits::Limits { top: Some(45.0), bottom: Some(25.0) };
+    let spec = ColumnSpec { limits, ..ColumnSpec::default() };
+    let people = column("age", &["20", "30", "40", "50"]);
+    let (join, covered) =
+        cover(&column("age", &["*"]), &[spec], &people, MISSING_TEXT, &Silent).unwrap();
+    assert_eq!((covered.group_records, join.unread, join.foreign), (vec![4], vec![0], vec![0]));
+}

@@ -117,3 +117,38 @@ fn a_release_whose_missing_cells_have_the_default_text_is_read_with_other_marker
     assert!(test.json("p.release.json")["job"]["written"].is_null());
     test.succeeds("verify p.csv").prints(&["holds"]);
 }
+
+#[test]
+fn kept_missing_cells_of_every_spelling_cover_people_without_a_value() {
+    let test = TestDir::new();
+    for missing in ["", "?", "NA"] {
+        let table = format!("c,age\nx,{missing}\nx,{missing}\ny,20\ny,30\nz,40\nz,50\n");
+        test.write("t.csv", table);
+        for flags in ["", "--output-missing -", "--output-missing ?"] {
+            test.succeeds(&format!(
+                "anonymize t.csv --quasi c,age --on-missing keep -k 2 --population t.csv \
+                 --model k-map:k=2 --algorithm mondrian {flags} -o out.csv"
+            ));
+            let attack = "attack out.csv --population t.csv --only journalist --json";
+            let answer = test.succeeds(attack).json();
+            assert_eq!(answer["attacks"][0]["facts"]["uncovered"], 0, "{missing} {flags}");
+            assert_eq!(answer["attacks"][0]["worst"], 0.5, "{missing} {flags}");
+        }
+    }
+    test.write("few.csv", "c,a\nx,\nx,\ny,\ny,1\n");
+    test.succeeds(
+        "anonymize few.csv --quasi c,a --on-missing keep -k 2 --population few.csv \
+         --model k-map:k=2 --algorithm mondrian -o few_out.csv",
+    );
+}
+
+#[test]
+fn a_bounded_column_of_stars_is_compared_with_a_population() {
+    let test = TestDir::new();
+    test.write("t.csv", "age,sex\n20,a\n30,b\n40,c\n50,d\n");
+    let asked = "anonymize t.csv --quasi age,sex --top age=45 --bottom age=25 -k 4 -o out.csv";
+    test.succeeds(&format!("{asked} --population t.csv --model k-map:k=2"));
+    assert_eq!(test.records("out.csv"), ["*,\"{a, b, c, d}\""; 4]);
+    test.succeeds("verify out.csv --population t.csv").prints(&["k-map(k=2)   holds"]);
+    test.succeeds("attack out.csv --population t.csv");
+}

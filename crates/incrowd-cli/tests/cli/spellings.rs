@@ -361,3 +361,58 @@ fn a_second_release_is_read_with_its_own_missing_markers() {
     let answer = test.succeeds("attack a.csv --second b.csv --only intersection --json").json();
     assert_eq!(answer["attacks"][0]["worst"], 0.5, "{answer}");
 }
+
+#[test]
+fn sensitive_numbers_of_many_digits_are_not_computed_with() {
+    let test = TestDir::new();
+    test.write("t.csv", "q,n\n1,9007199254740993\n1,9007199254740995\n");
+    let columns = "t.csv --quasi q --sensitive n";
+    for model in [
+        "k-e-anonymity:k=2,e=3",
+        "epsilon-m-anonymity:epsilon=1,m=2",
+        "t-closeness:t=0.5,distance=ordered",
+    ] {
+        for asked in [format!("verify {columns}"), format!("anonymize {columns} -o out.csv")] {
+            test.refuses(&format!("{asked} --model {model}"))
+                .exits(2)
+                .reports(&["column `n` holds a number with more digits", "round the numbers"]);
+        }
+    }
+    test.succeeds(&format!("verify {columns} --model l-diversity:l=2,kind=distinct"));
+}
+
+#[test]
+fn dates_of_other_tables_may_have_another_format() {
+    let test = TestDir::new();
+    let people =
+        ["02.02.2004", "17.01.2004", "03.01.2004", "04.02.2004", "21.01.2004", "16.01.2004"];
+    let iso = |day: &str| format!("{}-{}-{}", &day[6..], &day[3..5], &day[..2]);
+    let table = |days: Vec<String>| {
+        let line = |(day, x): (&String, &str)| format!("{day},{x},2\n");
+        let lines: String = days.iter().zip(["1", "1", "2", "2", "2", "1"]).map(line).collect();
+        format!("born,x,w\n{lines}")
+    };
+    test.write("d.csv", table(people.map(str::to_owned).to_vec()));
+    test.write("iso.csv", table(people.map(iso).to_vec()));
+    let mixed = people.iter().enumerate();
+    let mixed = mixed.map(|(i, day)| if i % 2 == 0 { iso(day) } else { (*day).to_owned() });
+    test.write("mixed.csv", table(mixed.collect()));
+    test.succeeds("anonymize d.csv --quasi born,x -k 2 -o out.csv");
+    for flags in ["--population", "--external", "--weight w --original"] {
+        let attacks = |table: &str| {
+            let answer = test.succeeds(&format!("attack out.csv {flags} {table} --json")).json();
+            answer["attacks"].clone()
+        };
+        let expected = attacks("iso.csv");
+        assert_eq!(attacks("d.csv"), expected, "{flags}");
+        // An original is read like the input of a release, in which mixed dates are text.
+        if !flags.ends_with("--original") {
+            assert_eq!(attacks("mixed.csv"), expected, "{flags}");
+        }
+    }
+    // People whose dates cannot be read are not left out silently.
+    test.write("several.csv", "born\n17.01.2004\n1/16/2004\n");
+    test.refuses("attack out.csv --population several.csv")
+        .exits(2)
+        .reports(&["column `born` has dates in several formats"]);
+}

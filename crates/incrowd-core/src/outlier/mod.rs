@@ -313,6 +313,7 @@ fn need(p: f64, records: u64) -> u64 {
 
 fn sensitive_places(data: &Dataset, column: usize) -> Result<Vec<f64>> {
     let sensitive = &data.sensitive()[column];
+    sensitive.refuse_inexact()?;
     match (sensitive.hierarchy(), sensitive.numbers()) {
         (_, Ok(numbers)) => Ok(numbers.to_vec()),
         (Ok((_, leaves)), Err(_)) if sensitive.missing.is_none() => {

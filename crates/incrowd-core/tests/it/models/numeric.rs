@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::{Row, Table, agree, count, word};
+use super::{Row, Table, agree, count, privacy_model, word};
 use incrowd_core::Value;
 
 /// A number of hundredths as text.
@@ -92,4 +92,27 @@ fn neighbourhoods_include_rounding_errors() {
         let params = [("epsilon", number(far)), ("m", count(1)), ("on", word("a"))];
         agree(&table.bind("epsilon-m-anonymity", &params).admits(&table.groups[0]), 1.0, true);
     }
+}
+
+#[test]
+fn numbers_that_a_float_does_not_hold_are_refused_by_models_that_compute_with_them() {
+    let values = ["9007199254740993", "9007199254740995"];
+    let rows: Vec<Row> = values.iter().map(|value| (0, vec![(*value).to_owned()], 1)).collect();
+    let table = Table::new(&rows, &[]);
+    let t = ("t", Value::Real(0.5));
+    for (name, params) in [
+        ("k-e-anonymity", vec![("k", count(2)), ("e", count(3))]),
+        ("epsilon-m-anonymity", vec![("m", count(2)), ("epsilon", count(1))]),
+        ("t-closeness", vec![t.clone(), ("distance", word("ordered"))]),
+    ] {
+        let refused = privacy_model(name, &params).model.bind(&table.data).map(|_| ()).unwrap_err();
+        assert!(refused.message().starts_with("column `a` holds a number with more digits"));
+        assert_eq!(refused.key(), Some("on"), "{name}");
+        assert!(refused.advice().unwrap().starts_with("round"), "{name}");
+    }
+    // Models that compare values for equality count both.
+    let diverse = [("l", count(2)), ("kind", word("distinct"))];
+    assert!(table.bind("l-diversity", &diverse).admits(&table.groups[0]).holds);
+    let equal = [t, ("distance", word("equal"))];
+    assert!(table.bind("t-closeness", &equal).admits(&table.groups[0]).holds);
 }
