@@ -483,6 +483,34 @@ fn oversized_uploads_are_refused_and_removed() {
 }
 
 #[test]
+fn the_other_fields_and_the_headers_of_an_upload_have_a_limited_size() {
+    let served = Served::start(Options { max_upload: 2000, ..Options::default() });
+    let long = "x".repeat(6 << 20);
+    let file = "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n\
+                a,b\r\n1,2\r\n--x--\r\n";
+    for before in [
+        // A long name of a field, headers that do not end, and another field.
+        format!("--x\r\nContent-Disposition: form-data; name=\"{long}\"\r\n\r\n1\r\n"),
+        format!("--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{long}"),
+        format!("--x\r\nContent-Disposition: form-data; name=\"other\"\r\n\r\n{long}\r\n"),
+    ] {
+        let answer = served.post_as(
+            "/upload",
+            "multipart/form-data; boundary=x",
+            &format!("{before}{file}"),
+        );
+        assert!(matches!(answer.code, 422 | 0), "{}", answer.code);
+        assert!(answer.code == 0 || answer.body.contains("larger than"), "{}", answer.body);
+        assert!(served.files().is_empty(), "part of it is kept");
+    }
+    // A short field before the file.
+    let note = "--x\r\nContent-Disposition: form-data; name=\"note\"\r\n\r\n1\r\n";
+    let answer =
+        served.post_as("/upload", "multipart/form-data; boundary=x", &format!("{note}{file}"));
+    assert_eq!(answer.code, 303, "{}", answer.body);
+}
+
+#[test]
 fn invalid_tables_are_reported_without_a_cell() {
     let served = Served::start(Options::default());
     for (name, table) in

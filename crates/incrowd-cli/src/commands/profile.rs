@@ -235,10 +235,15 @@ fn columns(profile: &Profile) {
     outln!("{}", table(rows));
 }
 
+/// Maximum width of the names in the list of roles. One long name does not widen the list for all,
+/// and a width above 65,535 would be a panic.
+const WIDEST: usize = 60;
+
 fn roles(profile: &Profile, all: bool) {
     outln!("\nproposed roles (? is uncertain; then the safer role is proposed)");
     let widest =
         profile.columns.iter().map(|c| one_line(&c.name).chars().count()).max().unwrap_or(0);
+    let widest = widest.min(WIDEST);
     if !all {
         for (word, role) in incrowd::job::RoleName::ALL {
             let of =

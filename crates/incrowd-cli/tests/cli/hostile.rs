@@ -83,6 +83,26 @@ fn an_invalid_header_is_not_shown() {
 }
 
 #[test]
+fn a_long_column_name_is_refused_and_not_shown() {
+    let test = setup();
+    let long = SECRET.repeat(4096 / SECRET.len() + 1);
+    test.write("names.csv", format!("age,{long}\n31,1\n32,2\n"));
+    for args in ["profile names.csv", "anonymize names.csv --quasi age -k 2 -o out.csv"] {
+        test.refuses(args).exits(2).reports(&["more than 4096 bytes (column 2)", "header"]);
+    }
+}
+
+#[test]
+fn a_name_below_the_limit_does_not_widen_the_profile_for_all() {
+    let test = setup();
+    test.write("names.csv", format!("age,{}\n31,a\n32,b\n", "x".repeat(4096)));
+    let done = test.succeeds("profile names.csv");
+    let wide = |line: &&str| line.contains(&" ".repeat(4000));
+    let roles = done.stdout.split("proposed roles").nth(1).unwrap();
+    assert_eq!(roles.lines().find(wide), None, "{done}");
+}
+
+#[test]
 fn a_table_given_as_a_hierarchy_is_not_quoted() {
     let test = setup();
     for name in ["t.csv", "headless.csv"] {

@@ -297,6 +297,17 @@ fn a_footer_that_contradicts_the_pages_of_parquet_does_not_fill_the_memory() {
     refused.reports(&["do not have as many values as it states"]);
 }
 
+/// Many row groups could otherwise share one large dictionary.
+#[test]
+fn columns_of_parquet_that_overlap_in_the_file_are_refused() {
+    let test = TestDir::with_people();
+    parquet(&test, "runs.parquet", 2, None, 2);
+    with_footer(&test, ("runs.parquet", "shared.parquet"), |column| {
+        column.set_dictionary_page_offset(None).set_data_page_offset(4)
+    });
+    watched(&test, "profile shared.parquet").exits(2).reports(&["it states columns that overlap"]);
+}
+
 /// A missing value of a fixed length takes no bytes in a page, but all of its length in a batch.
 #[test]
 fn missing_values_of_a_fixed_length_do_not_fill_the_memory() {

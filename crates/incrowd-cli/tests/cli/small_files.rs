@@ -204,9 +204,9 @@ fn long_texts_shared_by_many_records_of_a_stata_file_are_stored_once() {
     test.run_within(256, "profile long.dta").exits(0).prints(&["1,200 records", "note"]);
 }
 
-/// A Stata file with 20,000 labels of up to a megabyte that end with the same bytes.
+/// A Stata file with 20,000 labels of up to 120,000 bytes that end with the same bytes.
 pub(crate) fn overlapping_labels() -> Vec<u8> {
-    let mut texts = SECRET.repeat((1 << 20) / SECRET.len()).into_bytes();
+    let mut texts = SECRET.repeat(120_000 / SECRET.len()).into_bytes();
     texts.push(0);
     let labels: Vec<(i32, u32)> = (0..20_000).map(|i| (i, i as u32)).collect();
     let data: Vec<u8> = (0..20_000i16).flat_map(i16::to_le_bytes).collect();
@@ -216,6 +216,17 @@ pub(crate) fn overlapping_labels() -> Vec<u8> {
 #[test]
 fn overlapping_labels_are_refused_once_they_are_too_large() {
     refused(&setup("overlap.dta", overlapping_labels()), "profile overlap.dta").reports(LARGE);
+}
+
+#[test]
+fn a_label_that_is_longer_than_any_label_of_stata_is_refused() {
+    let mut texts = SECRET.repeat((5 << 20) / SECRET.len()).into_bytes();
+    texts.push(0);
+    let labels: Vec<(i32, u32)> = (0..20_000).map(|i| (i, 0)).collect();
+    let data: Vec<u8> = (0..20_000i16).flat_map(i16::to_le_bytes).collect();
+    let labels = stata_labels("a", &labels, &texts);
+    let file = stata(&[("answer", 65529, "a")], 20_000, &data, b"", &labels);
+    refused(&setup("long.dta", file), "profile long.dta").reports(&["a value label has more than"]);
 }
 
 #[test]
@@ -311,6 +322,50 @@ fn a_deeply_nested_parquet_schema_is_refused() {
     let test = setup("nested.parquet", nested_parquet(3));
     let done = refused(&test, "anonymize nested.parquet --quasi a -k 2 -o out.csv");
     assert!(!done.stderr.contains("nested too deeply"), "{done}");
+}
+
+#[test]
+fn long_names_of_a_small_workbook_are_refused_before_they_are_copied() {
+    let long = SECRET.repeat((1 << 20) / SECRET.len());
+    let names: String = (0..200)
+        .map(|i| format!("<c r=\"{}{}1\" t=\"s\"><v>0</v></c>", letter(i / 26), letter(i % 26)))
+        .collect();
+    let rows = row(1, &names) + &row(2, &number("AA2", 7));
+    let test = setup("names.xlsx", workbook(&rows, &shared_strings(&[&long]), "<styleSheet/>"));
+    refused(&test, "profile names.xlsx").reports(&["more than 4096 bytes (column 1)"]);
+}
+
+fn letter(i: u32) -> char {
+    char::from_u32('A' as u32 + i).unwrap()
+}
+
+#[test]
+fn a_parquet_file_of_very_many_columns_is_refused() {
+    // The root with a million columns, no records, no row groups.
+    let columns = 1_000_000u32;
+    let mut footer = vec![0x15, 0x02, 0x19, 0xfc];
+    footer.extend(varint(columns + 1));
+    footer.extend(b"\x48\x01a\x15");
+    footer.extend(varint(columns << 1));
+    footer.push(0);
+    footer.extend(b"\x15\x02\x25\0\x18\x01a\0".repeat(columns as usize));
+    footer.extend(b"\x16\0\x19\x0c\0");
+    let length = (footer.len() as u32).to_le_bytes();
+    let file = [&b"PAR1"[..], &footer, &length, b"PAR1"].concat();
+    let test = setup("wide.parquet", file);
+    let done = test.run_within(256, "profile wide.parquet").exits(2);
+    done.reports(&["has more than 65536 columns"]);
+}
+
+/// A number as Parquet writes lengths.
+fn varint(mut number: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
 }
 
 /// Repeats bytes endlessly.

@@ -27,7 +27,7 @@ use parquet::errors::ParquetError;
 use self::contain::contained;
 use self::group::RowGroup;
 use super::work::{CodedCells, Records, WholeCells};
-use super::{Batches, Column, Format, Part, unreadable};
+use super::{Batches, Column, Format, Part, check_name_lengths, unreadable};
 use crate::cells::NO_TEXT;
 use crate::intern::Short;
 
@@ -167,6 +167,7 @@ pub(super) fn open(path: &Path, format: Format) -> Result<(TypedFile, Vec<Column
         let reader = ipc::open(file(path)?, None).map_err(explain)?;
         (TypedFile::Arrow { batches: reader.num_batches() }, reader.schema())
     };
+    check_name_lengths(path, schema.fields().iter().map(|field| field.name().as_str()))?;
     Ok((typed, columns(&schema)))
 }
 

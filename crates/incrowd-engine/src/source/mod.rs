@@ -347,7 +347,9 @@ impl Source {
     /// Opens a table in memory. No cell is copied.
     pub fn of_batches(batches: &Batches) -> Result<Source> {
         let name = Path::new(batches.name());
-        let columns = arrow::columns(&batches.schema());
+        let schema = batches.schema();
+        check_name_lengths(name, schema.fields().iter().map(|field| field.name().as_str()))?;
+        let columns = arrow::columns(&schema);
         check_names(name, &columns)?;
         let kind = match batches.held_by() {
             Some(remote) => TableKind::Remote(remote.clone()),
@@ -602,8 +604,41 @@ fn check_width(path: &Path, columns: usize) -> Result<()> {
     }
 }
 
+/// Maximum length of a column name in bytes, and of all names of a table together. Names are copied
+/// into messages, jobs, manifests and reports.
+const LONGEST_NAME: usize = 4 << 10;
+const ALL_NAMES: usize = 16 << 20;
+
+/// Checks the number and the length of column names. Readers that hold the names before there are
+/// columns call it, so that long names are not copied. The messages do not contain the names.
+fn check_name_lengths<'a>(
+    path: &Path,
+    names: impl ExactSizeIterator<Item = &'a str>,
+) -> Result<()> {
+    check_width(path, names.len())?;
+    let (file, mut all) = (path.display(), 0usize);
+    for (i, name) in names.enumerate() {
+        if name.len() > LONGEST_NAME {
+            let column = i + 1;
+            return Err(Error::input(format!(
+                "`{file}` has a column name of more than {LONGEST_NAME} bytes (column {column})"
+            ))
+            .help("shorten the name. Does the file have a header?"));
+        }
+        all = all.saturating_add(name.len());
+    }
+    match all > ALL_NAMES {
+        true => Err(Error::input(format!(
+            "the column names of `{file}` take more than {} MiB together",
+            ALL_NAMES >> 20
+        ))
+        .help("shorten the names, or leave out columns that are not needed")),
+        false => Ok(()),
+    }
+}
+
 fn check_names(path: &Path, columns: &[Column]) -> Result<()> {
-    check_width(path, columns.len())?;
+    check_name_lengths(path, columns.iter().map(|column| column.name.as_str()))?;
     let mut seen = hashbrown::HashMap::with_capacity(columns.len());
     for (i, column) in columns.iter().enumerate() {
         if let Some(first) = seen.insert(&column.name, i) {
@@ -712,5 +747,32 @@ pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Error {
             Error::input(format!("`{file}` is damaged or not of the format it claims: {error}"))
         }
         _ => Error::input(format!("`{file}` cannot be read: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn column_names_have_a_limited_length() {
+        let checked = |names: &[String]| {
+            let column = |name: &String| Column { name: name.clone(), data_type: None, sql: None };
+            check_names(Path::new("t.csv"), &names.iter().map(column).collect::<Vec<_>>())
+        };
+        let named = |length: usize, at: usize| {
+            let number = at.to_string();
+            "x".repeat(length - number.len()) + &number
+        };
+        let mut names: Vec<String> = (0..3).map(|at| named(LONGEST_NAME, at)).collect();
+        assert!(checked(&names).is_ok());
+        names[1].push('x');
+        let error = checked(&names).unwrap_err().to_string();
+        assert!(error.contains("(column 2)") && !error.contains("xx"), "{error}");
+        let most = ALL_NAMES / LONGEST_NAME;
+        let many: Vec<String> = (0..most).map(|at| named(LONGEST_NAME, at)).collect();
+        assert!(checked(&many).is_ok());
+        let error = checked(&[&many[..], &["a".to_owned()]].concat()).unwrap_err().to_string();
+        assert!(error.contains("16 MiB together") && !error.contains("xx"), "{error}");
     }
 }

@@ -38,7 +38,7 @@ fn form_value<'a>(fields: &'a FormFields, name: &str) -> Option<&'a str> {
 
 /// Returns the routes of all pages.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    // The size of uploads is checked while they are written.
+    // The size of uploads is checked while they are received.
     let uploads =
         Router::new().route("/upload", post(open::upload)).layer(DefaultBodyLimit::disable());
     Router::new()

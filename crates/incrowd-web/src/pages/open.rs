@@ -1,11 +1,16 @@
 //! The start page: opens a table by path, by upload, or opens the demo.
 
 use std::path::Path as FilePath;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll};
 
-use axum::extract::{Form, Multipart, State};
+use axum::body::{Body, Bytes};
+use axum::extract::{Form, FromRequest, Multipart, Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
+use hyper::body::{Body as AnyBody, Frame, SizeHint};
 use incrowd::front_end::core::text::thousands;
 use incrowd::job::JobError;
 use incrowd::work::{Failed, caught};
@@ -121,9 +126,86 @@ pub(super) async fn demo(State(app): State<Arc<App>>) -> Response {
     opened(app, made).await
 }
 
+/// Maximum size in bytes of what an upload holds besides the content of the file: the headers of
+/// the form's fields, and other fields. Headers are held in memory.
+const MOST_BESIDE: u64 = 4 << 20;
+
+/// Limit of the bytes that are read from the body of an upload, shared by the body and its reader.
+struct Meter {
+    left: AtomicU64,
+    /// Whether the body has more bytes.
+    exceeded: AtomicBool,
+}
+
+impl Meter {
+    fn of(bytes: u64) -> Meter {
+        Meter { left: AtomicU64::new(bytes), exceeded: AtomicBool::new(false) }
+    }
+
+    /// Lifts the limit.
+    fn lift(&self) {
+        self.left.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// Counts bytes of the body. Returns whether they are within the limit.
+    fn take(&self, bytes: u64) -> bool {
+        // There is one reader of a body.
+        match self.left.load(Ordering::Relaxed).checked_sub(bytes) {
+            Some(left) => self.left.store(left, Ordering::Relaxed),
+            None => self.exceeded.store(true, Ordering::Relaxed),
+        }
+        !self.is_exceeded()
+    }
+
+    fn is_exceeded(&self) -> bool {
+        self.exceeded.load(Ordering::Relaxed)
+    }
+}
+
+/// The body of an upload, which fails when it exceeds the limit. The parser of forms has no limit
+/// of its own for the headers of a field.
+struct Metered {
+    body: Body,
+    meter: Arc<Meter>,
+}
+
+impl AnyBody for Metered {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            let bytes = frame.data_ref().map_or(0, |data| data.len() as u64);
+            if !self.meter.take(bytes) {
+                return Poll::Ready(Some(Err(axum::Error::new("the upload is too large"))));
+            }
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
 /// Receives and opens an upload.
-pub(super) async fn upload(State(app): State<Arc<App>>, form: Multipart) -> Response {
-    match received(&app, form).await {
+pub(super) async fn upload(State(app): State<Arc<App>>, request: Request) -> Response {
+    let meter = Arc::new(Meter::of(MOST_BESIDE));
+    let own = meter.clone();
+    let request = request.map(|body| Body::new(Metered { body, meter: own }));
+    let form = match Multipart::from_request(request, &()).await {
+        Ok(form) => form,
+        Err(rejection) => return rejection.into_response(),
+    };
+    match received(&app, form, &meter).await {
         Ok((dir, name)) => opened(app, move |_| Opened::private(dir, name, Origin::Upload)).await,
         Err(error) => refused(&app, &error.into()),
     }
@@ -131,8 +213,12 @@ pub(super) async fn upload(State(app): State<Arc<App>>, form: Multipart) -> Resp
 
 /// Writes an upload into a new private directory. The directory is removed with its content if the
 /// upload is refused or interrupted.
-async fn received(app: &App, mut form: Multipart) -> Result<(TempDir, String)> {
-    let broken = |_| Error::input("the upload was interrupted");
+async fn received(app: &App, mut form: Multipart, meter: &Meter) -> Result<(TempDir, String)> {
+    let large = || Error::input(t::too_large(app.max_upload)).help(t::TOO_LARGE_HELP);
+    let broken = |_| match meter.is_exceeded() {
+        true => large(),
+        false => Error::input("the upload was interrupted"),
+    };
     while let Some(mut field) = form.next_field().await.map_err(broken)? {
         if field.name() != Some("file") {
             continue;
@@ -147,11 +233,14 @@ async fn received(app: &App, mut form: Multipart) -> Result<(TempDir, String)> {
         let failed = |e: std::io::Error| Error::resources(format!("cannot store the upload: {e}"));
         let mut file = tokio::fs::File::create_new(&path).await.map_err(failed)?;
         let mut bytes = 0u64;
+        // The content of the file is counted here, because the last bytes of a body may be read
+        // together with it.
+        meter.lift();
         loop {
             let Some(chunk) = field.chunk().await.map_err(broken)? else { break };
             bytes += chunk.len() as u64;
             if bytes > app.max_upload {
-                return Err(Error::input(t::too_large(app.max_upload)).help(t::TOO_LARGE_HELP));
+                return Err(large());
             }
             file.write_all(&chunk).await.map_err(failed)?;
         }

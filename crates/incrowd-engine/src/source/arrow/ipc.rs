@@ -20,6 +20,9 @@ const BACK: u64 = 10;
 /// Maximum number of records in a batch. Runs and nulls take no bytes, so the file size does not
 /// bound the number of records.
 const MOST_RECORDS: usize = i32::MAX as usize;
+/// Accepted size of the texts of a schema in bytes, in any file. It is accepted in any case that
+/// they are as large as the footer.
+const TEXTS: usize = 16 << 20;
 
 /// Opens a file and projects it to the columns `kept`.
 pub(super) fn open<R: Read + Seek>(
@@ -95,6 +98,17 @@ fn check<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
     from.read_exact(&mut footer)?;
     let footer =
         arrow_ipc::root_as_footer(&footer).map_err(|_| Damage::new("its footer cannot be read"))?;
+    // Many columns can refer to one text, and the library copies it for each of them.
+    let schema = footer.schema();
+    let fields = schema.and_then(|schema| schema.fields()).into_iter().flatten();
+    let of_schema = schema.and_then(|schema| schema.custom_metadata()).into_iter().flatten();
+    let of_file = footer.custom_metadata().into_iter().flatten();
+    let texts = fields
+        .map(|field| texts_of(&field))
+        .fold(notes_of(of_schema.chain(of_file)), usize::saturating_add);
+    if texts > TEXTS.max(stated) {
+        return Err(Damage::new("the names of its columns are longer than its footer"));
+    }
     let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
     for block in blocks {
         let part = |n: i64| u64::try_from(n).ok();
@@ -107,4 +121,44 @@ fn check<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
         }
     }
     Ok(())
+}
+
+/// Size of the texts of a field and of the fields within it. The depth of the fields is limited,
+/// because the footer was verified.
+fn texts_of(field: &arrow_ipc::Field<'_>) -> usize {
+    let zone = field.type_as_timestamp().and_then(|own| own.timezone());
+    let notes = notes_of(field.custom_metadata().into_iter().flatten());
+    let own = notes
+        .saturating_add(field.name().map_or(0, str::len))
+        .saturating_add(zone.map_or(0, str::len));
+    let within = field.children().into_iter().flatten();
+    within.map(|child| texts_of(&child)).fold(own, usize::saturating_add)
+}
+
+/// Size of the keys and values that a program added.
+fn notes_of<'a>(notes: impl Iterator<Item = arrow_ipc::KeyValue<'a>>) -> usize {
+    let size = |note: arrow_ipc::KeyValue<'a>| {
+        note.key().map_or(0, str::len).saturating_add(note.value().map_or(0, str::len))
+    };
+    notes.map(size).fold(0, usize::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::{DataType, Field, Schema, TimeUnit};
+
+    #[test]
+    fn the_texts_of_fields_within_fields_are_counted() {
+        let zoned = DataType::Timestamp(TimeUnit::Second, Some("Europe/Vienna".into()));
+        let within = Field::new("within", zoned, true);
+        let noted = within.with_metadata([("key".to_owned(), "value".to_owned())].into());
+        let around = Field::new("around", DataType::Struct(vec![noted].into()), true);
+        let bytes =
+            arrow_ipc::convert::IpcSchemaEncoder::new().schema_to_fb(&Schema::new(vec![around]));
+        let schema = arrow_ipc::root_as_schema(bytes.finished_data()).unwrap();
+        let sizes: Vec<usize> =
+            schema.fields().into_iter().flatten().map(|field| texts_of(&field)).collect();
+        assert_eq!(sizes, ["aroundwithinEurope/Viennakeyvalue".len()]);
+    }
 }

@@ -10,10 +10,11 @@ use parquet::column::page::{Page as ColumnPage, PageReader};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 
+use super::super::MOST_COLUMNS;
 use super::Damage;
 use super::contain::contained;
 use super::delta;
-use super::thrift::{self, Compact};
+use super::thrift::{self, Compact, Unfit};
 
 /// `PAR1` at the start; the footer length and `PAR1` at the end.
 const FRONT: u64 = 4;
@@ -60,14 +61,18 @@ pub(super) fn check_footer<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
     if !thrift::is_sound(&footer, thrift::FILE_METADATA) {
         return Err(Damage::new("its footer cannot be read"));
     }
-    match thrift::is_shallow(&footer) {
-        true => Ok(()),
-        false => Err(Damage::new("its columns are nested too deeply, or some are missing")),
-    }
+    thrift::check_schema(&footer).map_err(|unfit| match unfit {
+        Unfit::Deep => Damage::new("its columns are nested too deeply, or some are missing"),
+        Unfit::Wide => Damage::unread(format!("has more than {MOST_COLUMNS} columns"))
+            .help("columns within columns count as well; leave out those that are not needed"),
+        Unfit::LongPaths => Damage::unread("has nested columns with very long names")
+            .help("shorten the names of the columns that others are nested in"),
+    })
 }
 
 /// Checks the column metadata of the footer against the size of the file.
 pub(super) fn check_chunks(metadata: &ParquetMetaData, length: u64) -> Result<(), Damage> {
+    let mut ranges = Vec::new();
     for group in metadata.row_groups() {
         let records = group.num_rows();
         if !(0..=i64::from(i32::MAX)).contains(&records) {
@@ -84,8 +89,11 @@ pub(super) fn check_chunks(metadata: &ParquetMetaData, length: u64) -> Result<()
                     "incrowd reads Parquet compressed with Snappy or Zstandard, or not at all",
                 ));
             }
-            if range(chunk).is_none_or(|(_, end)| end > length) {
-                return Err(Damage::new("it states a column that lies outside of the file"));
+            match range(chunk).filter(|(_, end)| *end <= length) {
+                Some(range) => ranges.push(range),
+                None => {
+                    return Err(Damage::new("it states a column that lies outside of the file"));
+                }
             }
             let flat = chunk.column_descr().max_rep_level() == 0;
             if chunk.num_values() < 0 || flat && chunk.num_values() != records {
@@ -95,7 +103,20 @@ pub(super) fn check_chunks(metadata: &ParquetMetaData, length: u64) -> Result<()
             }
         }
     }
-    Ok(())
+    match overlap(ranges) {
+        true => Err(Damage::new("it states columns that overlap")),
+        false => Ok(()),
+    }
+}
+
+/// Whether two ranges overlap. A small file could otherwise state many row groups that share one
+/// large dictionary, which would be decompressed for each of them. Ranges that begin in the
+/// signature of the file are left out. Nothing is decompressed there, because no page begins so,
+/// and some programs state 0 for the offset of a dictionary that does not exist.
+fn overlap(mut ranges: Vec<(u64, u64)>) -> bool {
+    ranges.retain(|(start, end)| *start >= FRONT && start < end);
+    ranges.sort_unstable();
+    ranges.windows(2).any(|pair| pair[1].0 < pair[0].1)
 }
 
 /// Start and end offset of the pages of a column.
@@ -383,4 +404,22 @@ fn read_header(bytes: &[u8]) -> Option<Page> {
     };
     page.header = compact.read() as u64;
     Some(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_a_file_do_not_overlap() {
+        assert!(!overlap(Vec::new()));
+        assert!(!overlap(vec![(20, 30), (4, 10), (10, 20)]));
+        assert!(overlap(vec![(20, 30), (4, 10), (9, 20)]));
+        assert!(overlap(vec![(4, 10), (4, 10)]));
+        assert!(overlap(vec![(4, 40), (10, 20)]));
+        // Columns without pages take no place.
+        assert!(!overlap(vec![(4, 10), (8, 8), (8, 8)]));
+        // The offset of a dictionary that does not exist.
+        assert!(!overlap(vec![(0, 10), (0, 10), (4, 10)]));
+    }
 }

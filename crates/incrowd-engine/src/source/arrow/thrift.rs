@@ -5,8 +5,17 @@
 //! its stated type. Fields with a wrong type would therefore make it read other structures than the
 //! ones that are checked here, so they are refused.
 
+use super::super::MOST_COLUMNS;
+
 /// Maximum depth of nested structures, and of nested columns.
 const DEEPEST: u32 = 64;
+/// Maximum number of elements of a schema, as a multiple of the columns. A list takes three.
+const ELEMENTS: u64 = 8;
+/// Maximum size of the paths of all columns in bytes. The library copies the names of all groups
+/// around a nested column into its path.
+const PATHS: u64 = 64 << 20;
+/// Size of a name in a path, in addition to its bytes.
+const PER_NAME: u64 = 56;
 
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
@@ -55,7 +64,8 @@ const SCHEMA_ELEMENT: Shape = Shape::Struct(&[
     (9, I32),
     (10, LOGICAL_TYPE),
 ]);
-/// The field of a schema element with the number of its children.
+/// The fields of a schema element with its name and the number of its children.
+const NAME: i64 = 4;
 const CHILDREN: i64 = 5;
 const LOGICAL_TYPE: Shape = Shape::Struct(&[
     (1, EMPTY),
@@ -317,32 +327,55 @@ impl<'a> Compact<'a> {
 
     /// Reads the schema, a flat list in which every element is followed by its children. `None` if
     /// an element has too many or a negative number of them, or is nested deeper than [`DEEPEST`].
-    /// The library reads the list recursively, and reserves memory for the stated children.
-    fn schema(&mut self) -> Option<()> {
+    /// The library reads the list recursively, and reserves memory for the stated children. `None`
+    /// with another `reason` if the columns are too many, or their paths too long.
+    fn schema(&mut self, reason: &mut Unfit) -> Option<()> {
         let (size, _) = self.list()?;
         // The children still to come of each group around the next element, and of all of them.
-        let mut groups: Vec<u64> = Vec::new();
-        let mut expected = 0u64;
+        // The size of the name of each group, and of all of them.
+        let mut groups: Vec<(u64, u64)> = Vec::new();
+        let (mut expected, mut path) = (0u64, 0u64);
+        let (mut leaves, mut paths) = (0u64, 0u64);
         for left in (0..size).rev() {
-            let mut children = 0;
+            let (mut children, mut name) = (0, 0);
             self.structure(1, &mut |element, field, _| {
-                if field == CHILDREN {
-                    children = element.number_32()?;
+                match field {
+                    CHILDREN => children = element.number_32()?,
+                    NAME => {
+                        name = element.varint()?;
+                        element.leave(name)?;
+                    }
+                    _ => return Some(false),
                 }
-                Some(field == CHILDREN)
+                Some(true)
             })?;
             let children = u64::try_from(children).ok()?;
+            let name = name.saturating_add(PER_NAME);
             expected = expected.saturating_sub(1) + children;
-            if let Some(group) = groups.last_mut() {
+            if let Some((group, _)) = groups.last_mut() {
                 *group -= 1;
             }
             if children > 0 {
-                groups.push(children);
+                groups.push((children, name));
+                path = path.saturating_add(name);
+            } else {
+                leaves += 1;
+                paths = paths.saturating_add(path).saturating_add(name);
             }
             if expected > left || groups.len() > DEEPEST as usize {
                 return None;
             }
-            while groups.last() == Some(&0) {
+            let most = MOST_COLUMNS as u64;
+            if leaves > most || size - left > most * ELEMENTS {
+                *reason = Unfit::Wide;
+                return None;
+            }
+            if paths > PATHS {
+                *reason = Unfit::LongPaths;
+                return None;
+            }
+            while let Some((0, name)) = groups.last() {
+                path = path.saturating_sub(*name);
                 groups.pop();
             }
         }
@@ -355,13 +388,26 @@ pub(super) fn is_sound(bytes: &[u8], shape: Shape) -> bool {
     Compact::new(bytes).check(shape, STRUCT, 0).is_some()
 }
 
-/// Whether the schema in a sound footer is a tree that is not nested too deeply.
-pub(super) fn is_shallow(footer: &[u8]) -> bool {
-    let schema = &mut |own: &mut Compact<'_>, field: i64, _: u8| match field {
-        2 => own.schema().map(|()| true),
+/// Reason why a schema is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfit {
+    /// Its elements are no tree, or they are nested too deeply.
+    Deep,
+    /// It has too many columns.
+    Wide,
+    /// The paths of its columns take too much memory.
+    LongPaths,
+}
+
+/// Checks that the schema in a sound footer is a tree that is not nested too deeply, and that its
+/// columns take a bounded amount of memory.
+pub(super) fn check_schema(footer: &[u8]) -> Result<(), Unfit> {
+    let mut reason = Unfit::Deep;
+    let read = Compact::new(footer).structure(0, &mut |own, field, _| match field {
+        2 => own.schema(&mut reason).map(|()| true),
         _ => Some(false),
-    };
-    Compact::new(footer).structure(0, schema).is_some()
+    });
+    read.ok_or(reason)
 }
 
 #[cfg(test)]
@@ -415,7 +461,13 @@ mod tests {
             }
             footer.push(0);
             assert!(is_sound(&footer, FILE_METADATA));
-            super::is_shallow(&footer)
+            match check_schema(&footer) {
+                Ok(()) => true,
+                Err(reason) => {
+                    assert_eq!(reason, Unfit::Deep);
+                    false
+                }
+            }
         };
         assert!(is_shallow(&[2, 1, 0, 2, 0, 0]));
         assert!(is_shallow(&[&[1; 64][..], &[0]].concat()));
@@ -425,5 +477,81 @@ mod tests {
         assert!(!is_shallow(&[2, 0]), "an element is missing");
         assert!(!is_shallow(&[2, 2, 0, 0]), "an element of the outer group is missing");
         assert!(!is_shallow(&[1, -1]));
+    }
+
+    /// A number as the protocol writes lengths.
+    fn varint(mut number: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while number >= 0x80 {
+            bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        bytes.push(number as u8);
+        bytes
+    }
+
+    /// A footer with a list of elements that have names of these lengths, and these numbers of
+    /// children.
+    fn footer(elements: impl ExactSizeIterator<Item = (usize, usize)>) -> Vec<u8> {
+        let mut footer = vec![0x29, 0xfc];
+        footer.extend(varint(elements.len()));
+        for (name, children) in elements {
+            footer.push(0x48);
+            footer.extend(varint(name));
+            footer.resize(footer.len() + name, b'a');
+            footer.push(0x15);
+            footer.extend(varint(children << 1));
+            footer.push(0);
+        }
+        footer.push(0);
+        assert!(is_sound(&footer, FILE_METADATA));
+        footer
+    }
+
+    #[test]
+    fn a_schema_has_a_limited_number_of_columns() {
+        let flat = |columns: usize| {
+            let element = |at: usize| if at == 0 { (1, columns) } else { (1, 0) };
+            check_schema(&footer((0..columns + 1).map(element)))
+        };
+        assert_eq!(flat(1), Ok(()));
+        assert_eq!(flat(MOST_COLUMNS), Ok(()));
+        assert_eq!(flat(MOST_COLUMNS + 1), Err(Unfit::Wide));
+        // Groups of one column each.
+        let nested = |groups: usize, columns: usize| {
+            let element = |at: usize| match at {
+                0 => (1, columns),
+                at if at % (groups + 1) == 0 => (1, 0),
+                _ => (1, 1),
+            };
+            check_schema(&footer((0..columns * (groups + 1) + 1).map(element)))
+        };
+        assert_eq!(nested(2, 10_000), Ok(()));
+        assert_eq!(nested(60, 1_000), Ok(()));
+        assert_eq!(nested(10, 50_000), Err(Unfit::Wide));
+        assert_eq!(nested(62, 10_000), Err(Unfit::Wide));
+    }
+
+    #[test]
+    fn the_paths_of_nested_columns_have_a_limited_size() {
+        // A root, a group with a long name, and its columns.
+        let grouped = |name: usize, columns: usize| {
+            let element = |at: usize| match at {
+                0 => (1, 1),
+                1 => (name, columns),
+                _ => (1, 0),
+            };
+            check_schema(&footer((0..columns + 2).map(element)))
+        };
+        assert_eq!(grouped(1 << 10, 3_000), Ok(()));
+        assert_eq!(grouped(4_000_000, 3), Ok(()));
+        assert_eq!(grouped(4_000_000, 3_000), Err(Unfit::LongPaths));
+        // A name is not counted after its group has ended.
+        let beside = (0..3_003).map(|at| match at {
+            0 => (1, 3_001),
+            1 => (4_000_000, 1),
+            _ => (1, 0),
+        });
+        assert_eq!(check_schema(&footer(beside)), Ok(()));
     }
 }

@@ -21,6 +21,9 @@ const ENTRY: usize = 96;
 /// Number of times that the bytes of a distinct text are taken from the budget. Commands copy them
 /// into dictionaries and labels.
 const COPIES: usize = 4;
+/// Maximum length of a value label in bytes. Stata allows 32,000 characters of up to four bytes,
+/// SPSS fewer.
+const LONGEST_LABEL: usize = 4 * 32_000;
 
 /// The cells of a column.
 pub(super) enum Cells {
@@ -200,6 +203,15 @@ impl Numbers {
         budget: &mut Budget,
         spell: impl Fn(f64) -> Option<String>,
     ) -> Result<Texts, Damage> {
+        self.coded(budget, |x, texts, budget| texts.code(&spell(x).unwrap_or_default(), budget))
+    }
+
+    /// Converts the cells to texts. `code_of` returns the code of a number's text.
+    fn coded(
+        self,
+        budget: &mut Budget,
+        mut code_of: impl FnMut(f64, &mut Texts, &mut Budget) -> Result<u32, Damage>,
+    ) -> Result<Texts, Damage> {
         let mut texts = Texts::new();
         // Most columns have few distinct numbers. Each of them is formatted once.
         let mut known: HashMap<u64, u32> = HashMap::new();
@@ -209,7 +221,7 @@ impl Numbers {
                 Some((_, Some(code))) => code,
                 Some((x, None)) => {
                     budget.take(ENTRY)?;
-                    let code = texts.code(&spell(x).unwrap_or_default(), budget)?;
+                    let code = code_of(x, &mut texts, budget)?;
                     known.insert(key(x), code);
                     code
                 }
@@ -236,10 +248,29 @@ impl Numbers {
         budget: &mut Budget,
     ) -> Result<Cells, Damage> {
         let all = self.iter().flatten().all(|x| labels.get(x).is_some());
-        match all && self.iter().flatten().next().is_some() {
-            true => self.spelled(budget, |x| labels.get(x).map(text)).map(Cells::Text),
-            false => Ok(Cells::Numbers(self)),
+        if !all || self.iter().flatten().next().is_none() {
+            return Ok(Cells::Numbers(self));
         }
+        // Many numbers may have one label. It is decoded once for all of them.
+        let mut decoded: HashMap<(*const u8, usize), u32> = HashMap::new();
+        let texts = self.coded(budget, |x, texts, budget| {
+            let label = labels.get(x).unwrap_or_default();
+            let place = (label.as_ptr(), label.len());
+            if let Some(code) = decoded.get(&place) {
+                return Ok(*code);
+            }
+            // A label of a Stata file is followed by the other labels, after a zero.
+            let begins = &label[..label.len().min(LONGEST_LABEL + 1)];
+            if begins.len() > LONGEST_LABEL && !begins.contains(&0) {
+                return Err("a value label has more than 32,000 characters".into());
+            }
+            budget.take(ENTRY)?;
+            let code = texts.code(&text(label), budget)?;
+            decoded.insert(place, code);
+            Ok(code)
+        })?;
+        budget.give_back(ENTRY * decoded.len());
+        Ok(Cells::Text(texts))
     }
 }
 
@@ -299,6 +330,25 @@ mod tests {
         assert_eq!(made(&[None, Some(f64::from(i32::MIN))]), "Int64");
         assert_eq!(made(&[None, Some(1e300)]), "Float64");
         assert_eq!(made(&[Some(300.0), None, Some(0.5)]), "Float64");
+    }
+
+    #[test]
+    fn a_label_of_many_numbers_is_decoded_once_and_has_a_limited_length() {
+        let made = |label: &[u8]| {
+            let (mut numbers, mut budget) = (Numbers::new(), Budget::of(0));
+            let mut labels = Labels::default();
+            for number in 0..1000 {
+                labels.add(f64::from(number), label);
+                numbers.push(Some(f64::from(number)), &mut budget).unwrap();
+            }
+            let array = numbers.labelled(&labels, &mut budget).ok()?.array();
+            Some((array.len(), array.as_any_dictionary().values().len()))
+        };
+        let long = [b'x'; LONGEST_LABEL + 1];
+        assert_eq!(made(&long[1..]), Some((1000, 1)));
+        assert_eq!(made(&long), None);
+        // The label ends at a zero, whatever follows.
+        assert_eq!(made(&[&long[1..], b"\0", &long].concat()), Some((1000, 1)));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use incrowd_core::{Error, Result};
 
-use super::{Batches, unreadable};
+use super::{Batches, check_name_lengths, unreadable};
 use budget::Budget;
 use columns::Cells;
 
@@ -183,6 +183,7 @@ pub(super) fn read(path: &Path, foreign: Foreign, sheet: Option<&str>) -> Result
     };
     let table = table.and_then(records).map_err(|damage| damage.explain(path, kind))?;
     drop(bytes);
+    check_name_lengths(path, table.columns.iter().map(|(name, _)| name.as_str()))?;
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = table
         .columns
         .into_iter()

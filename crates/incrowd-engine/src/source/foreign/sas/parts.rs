@@ -184,6 +184,11 @@ impl<'a> Metadata<'a> {
         if self.names.len() != self.columns || self.places.len() != self.columns {
             return Err("its parts do not fit together".into());
         }
+        // Columns that overlap would decode the same bytes many times.
+        let widths = self.places.iter().fold(0usize, |sum, (_, own, _)| sum.saturating_add(*own));
+        if widths > self.width {
+            return Err("its columns overlap".into());
+        }
         let columns = self.names.iter().zip(&self.places).enumerate();
         columns
             .map(|(index, (name, (from, width, is_text)))| {
@@ -218,5 +223,39 @@ impl<'a> Metadata<'a> {
     pub(super) fn is_filled(&self, header: &Header, end: usize, rest: &[u8]) -> bool {
         let empty = matches!(rest.get(..4), Some([0, 0, 0, 0] | b"    "));
         end % 8 == 4 && rest.len() >= 4 && (empty || !header.may_be_unaligned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_overlap_are_refused() {
+        let header = Header {
+            wide: true,
+            big: false,
+            encoding: Ok(encoding_rs::UTF_8),
+            may_be_unaligned: false,
+        };
+        let is_read = |places: &[(usize, usize, bool)]| {
+            let metadata = Metadata {
+                width: 16,
+                records: 0,
+                records_of_mix: 0,
+                packing: Packing::None,
+                texts: vec![&b"a"[..]],
+                columns: places.len(),
+                names: vec![TextRef { block: 0, from: 0, length: 1 }; places.len()],
+                places: places.to_vec(),
+                formats: Vec::new(),
+            };
+            metadata.columns(&header).is_ok()
+        };
+        assert!(is_read(&[(0, 8, false), (8, 8, true)]));
+        assert!(is_read(&[(8, 3, true), (0, 8, false)]));
+        assert!(!is_read(&[(0, 16, true), (0, 16, true)]));
+        assert!(!is_read(&[(0, 8, false), (4, 9, true)]));
+        assert!(!is_read(&[(0, usize::MAX, true), (0, usize::MAX, true)]));
     }
 }
