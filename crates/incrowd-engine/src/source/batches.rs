@@ -65,10 +65,11 @@ impl Batches {
                 odd + 1
             )));
         }
-        let starts = |(i, batch): (usize, &RecordBatch)| {
-            super::arrow::slice_starts(batch, SLICE).into_iter().map(move |at| (i, at))
-        };
-        let slices = batches.iter().enumerate().flat_map(starts).collect();
+        let mut slices = Vec::new();
+        for (i, batch) in batches.iter().enumerate() {
+            let starts = super::arrow::slice_starts(name, batch, SLICE)?;
+            slices.extend(starts.into_iter().map(|at| (i, at)));
+        }
         let dictionaries =
             (0..batches.len() * schema.fields().len()).map(|_| OnceLock::new()).collect();
         let (batches, slices, dictionaries) =
