@@ -15,6 +15,9 @@ const SLICE: usize = 1 << 15;
 /// The texts of a dictionary are cached if it has at least this number of records per value.
 const SHARED: usize = 4;
 
+/// And if its texts take no more than this number of bytes per record.
+const MOST_CACHED: usize = 16;
+
 /// Record batches of one schema. A clone does not copy cells.
 ///
 /// ```
@@ -139,9 +142,19 @@ impl Batches {
         if values.len() > self.batches[batch].num_rows() / SHARED {
             return text(values);
         }
-        self.dictionaries[batch * self.schema.fields().len() + column]
-            .get_or_init(|| text(values))
-            .clone()
+        let cache = &self.dictionaries[batch * self.schema.fields().len() + column];
+        if let Some(texts) = cache.get() {
+            return texts.clone();
+        }
+        let texts = text(values);
+        // Many small batches can share a dictionary of long texts, which each of them would store.
+        let most = MOST_CACHED * self.batches[batch].num_rows();
+        let fits = |texts: &StringArray| texts.value_data().len() <= most;
+        if texts.as_ref().is_none_or(fits) {
+            // Another thread may have stored the same texts.
+            cache.set(texts.clone()).ok();
+        }
+        texts
     }
 
     pub(crate) fn slice(&self, slice: usize) -> RecordBatch {
