@@ -13,7 +13,7 @@ mod thrift;
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int8Type, Int16Type, Int32Type, UInt32Type};
@@ -21,8 +21,10 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch, StringArray,
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
 use incrowd_core::{Error, Result};
+use parquet::arrow::ARROW_SCHEMA_META_KEY;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaDataReader;
 
 use self::contain::contained;
 use self::group::RowGroup;
@@ -173,15 +175,27 @@ pub(super) fn open(path: &Path, format: Format) -> Result<(TypedFile, Vec<Column
 
 fn parquet_metadata(mut file: File) -> Result<ArrowReaderMetadata, Damage> {
     pages::check_footer(&mut file)?;
-    let metadata = contained(|| ArrowReaderMetadata::load(&file, Default::default()))??;
-    pages::check_chunks(metadata.metadata(), file.metadata()?.len())?;
-    Ok(metadata)
+    let metadata = contained(|| ParquetMetaDataReader::new().parse_and_finish(&file))??;
+    pages::check_chunks(&metadata, file.metadata()?.len())?;
+    let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    // The library decodes this schema for the types that Parquet does not have.
+    for pair in pairs.filter(|pair| pair.key == ARROW_SCHEMA_META_KEY) {
+        if let Some(encoded) = &pair.value {
+            ipc::check_schema(encoded)?;
+        }
+    }
+    contained(|| ArrowReaderMetadata::try_new(Arc::new(metadata), Default::default()))?
+        .map_err(Damage::from)
 }
 
 /// Opens an Arrow file whose bytes are in memory.
 pub(super) fn open_bytes(name: &str, bytes: &Buffer) -> Result<(TypedFile, Vec<Column>)> {
-    let (schema, batches) = ipc::batches_in(bytes)
-        .map_err(|damage| damage.explain_file(Path::new(name), Format::Arrow))?;
+    let explain = |damage: Damage| damage.explain_file(Path::new(name), Format::Arrow);
+    let (schema, batches) = ipc::batches_in(bytes).map_err(explain)?;
+    let most = pages::most_texts(bytes.len() as u64);
+    if batches.iter().any(|batch| text::need(batch, most).is_none()) {
+        return Err(explain(repeated()));
+    }
     let columns = columns(&schema);
     let batches = Batches::new(name, schema, batches)?;
     Ok((TypedFile::Bytes { bytes: bytes.clone(), batches }, columns))
@@ -324,7 +338,10 @@ pub(super) fn section<'a>(
             let batch = batches.slice(section).project(&kept).map_err(Damage::from);
             Box::new(std::iter::once(batch))
         }
-        _ => slices(ipc::batch_at(part.open_file()?, section, &kept)),
+        _ => {
+            let slices = Slices::open(part.open_file()?, section, &kept, large);
+            Box::new(slices.map_err(|damage| damage.explain(part))?)
+        }
     };
     let texts = move |position: usize, values: &dyn Array| match part.typed() {
         Some(TypedFile::Batches(batches) | TypedFile::Bytes { batches, .. }) => {
@@ -338,7 +355,9 @@ pub(super) fn section<'a>(
         let mut columns = Vec::with_capacity(positions.len());
         for &position in positions {
             let at = kept.binary_search(&position).expect("every wanted column is projected");
-            columns.push(column(part, &batch, at, |values| texts(position, values))?);
+            // The builders of the library panic if texts are too long for them.
+            let own = contained(|| column(part, &batch, at, |values| texts(position, values)));
+            columns.push(own.map_err(|panicked| Damage::from(panicked).explain(part))??);
         }
         Ok(ArrowBatch { columns, records: batch.num_rows() })
     }))
@@ -349,27 +368,66 @@ pub(super) fn section<'a>(
 const SLICE: usize = 1 << 17;
 
 /// Splits a batch into slices whose texts fit into a bounded amount of memory.
-fn slices(
-    batch: Result<RecordBatch, Damage>,
-) -> Box<dyn Iterator<Item = Result<RecordBatch, Damage>>> {
-    match batch {
-        Err(damage) => Box::new(std::iter::once(Err(damage))),
-        Ok(batch) => {
-            let room: Vec<u64> = batch.columns().iter().map(|column| text::room(column)).collect();
-            let step = pages::records_of_batch(&room, batch.num_rows().clamp(1, SLICE));
-            let starts = (0..batch.num_rows().max(1)).step_by(step);
-            Box::new(starts.map(move |at| Ok(batch.slice(at, step.min(batch.num_rows() - at)))))
-        }
+struct Slices<'a> {
+    batch: RecordBatch,
+    step: usize,
+    next: usize,
+    /// Lock that prevents other threads from converting another large batch at the same time.
+    _alone: Option<MutexGuard<'a, ()>>,
+}
+
+impl<'a> Slices<'a> {
+    fn open(
+        file: File,
+        section: usize,
+        kept: &[usize],
+        large: &'a Mutex<()>,
+    ) -> Result<Slices<'a>, Damage> {
+        let length = file.metadata()?.len();
+        let batch = ipc::batch_at(file, section, kept)?;
+        let need = text::need(&batch, pages::most_texts(length)).ok_or_else(repeated)?;
+        let alone = pages::is_large(need.fixed, length)
+            .then(|| large.lock().unwrap_or_else(PoisonError::into_inner));
+        let step = pages::records_of_batch(&need.room, batch.num_rows().clamp(1, SLICE));
+        Ok(Slices { batch, step, next: 0, _alone: alone })
     }
+}
+
+impl Iterator for Slices<'_> {
+    type Item = Result<RecordBatch, Damage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (at, rows) = (self.next, self.batch.num_rows());
+        // A batch without records is one slice without records.
+        if at >= rows.max(1) {
+            return None;
+        }
+        self.next = at + self.step;
+        Some(Ok(self.batch.slice(at, self.step.min(rows - at))))
+    }
+}
+
+/// What is wrong with a batch whose texts are not measured in full.
+const REPEATED: &str = "repeats texts or items so often that they need much more memory than a \
+                        table of its size should";
+const WRITE_OUT: &str = "write its columns as plain text, without shared views, nested \
+                         dictionaries and lists of millions of items";
+
+fn repeated() -> Damage {
+    Damage::unread(REPEATED).help(WRITE_OUT)
 }
 
 /// Start positions of the slices of a batch in memory. A slice has up to `most` records. It has
 /// fewer if the dictionary texts are so long that one copy per record would need too much memory.
-pub(super) fn slice_starts(batch: &RecordBatch, most: usize) -> Vec<usize> {
+/// `name` is used in messages.
+pub(super) fn slice_starts(name: &str, batch: &RecordBatch, most: usize) -> Result<Vec<usize>> {
     let rows = batch.num_rows();
-    let room: Vec<u64> = batch.columns().iter().map(|column| text::room(column)).collect();
+    let length = batch.get_array_memory_size() as u64;
+    let need = text::need(batch, pages::most_texts(length))
+        .ok_or_else(|| Error::input(format!("`{name}` {REPEATED}")).help(WRITE_OUT))?;
+    let room = need.room;
     if pages::records_of_batch(&room, most) == most {
-        return (0..rows).step_by(most).collect();
+        return Ok((0..rows).step_by(most).collect());
     }
     // Text lengths per dictionary column. For other types, the size of the longest value is used.
     let lengths: Vec<Option<Vec<u64>>> = batch.columns().iter().map(text::lengths).collect();
@@ -399,7 +457,7 @@ pub(super) fn slice_starts(batch: &RecordBatch, most: usize) -> Vec<usize> {
             }
         }
     }
-    starts
+    Ok(starts)
 }
 
 /// Converts a column to text. `texts` returns the texts of a dictionary.

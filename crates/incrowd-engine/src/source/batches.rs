@@ -15,6 +15,9 @@ const SLICE: usize = 1 << 15;
 /// The texts of a dictionary are cached if it has at least this number of records per value.
 const SHARED: usize = 4;
 
+/// And if its texts take no more than this number of bytes per record.
+const MOST_CACHED: usize = 16;
+
 /// Record batches of one schema. A clone does not copy cells.
 ///
 /// ```
@@ -65,10 +68,11 @@ impl Batches {
                 odd + 1
             )));
         }
-        let starts = |(i, batch): (usize, &RecordBatch)| {
-            super::arrow::slice_starts(batch, SLICE).into_iter().map(move |at| (i, at))
-        };
-        let slices = batches.iter().enumerate().flat_map(starts).collect();
+        let mut slices = Vec::new();
+        for (i, batch) in batches.iter().enumerate() {
+            let starts = super::arrow::slice_starts(name, batch, SLICE)?;
+            slices.extend(starts.into_iter().map(|at| (i, at)));
+        }
         let dictionaries =
             (0..batches.len() * schema.fields().len()).map(|_| OnceLock::new()).collect();
         let (batches, slices, dictionaries) =
@@ -138,9 +142,19 @@ impl Batches {
         if values.len() > self.batches[batch].num_rows() / SHARED {
             return text(values);
         }
-        self.dictionaries[batch * self.schema.fields().len() + column]
-            .get_or_init(|| text(values))
-            .clone()
+        let cache = &self.dictionaries[batch * self.schema.fields().len() + column];
+        if let Some(texts) = cache.get() {
+            return texts.clone();
+        }
+        let texts = text(values);
+        // Many small batches can share a dictionary of long texts, which each of them would store.
+        let most = MOST_CACHED * self.batches[batch].num_rows();
+        let fits = |texts: &StringArray| texts.value_data().len() <= most;
+        if texts.as_ref().is_none_or(fits) {
+            // Another thread may have stored the same texts.
+            cache.set(texts.clone()).ok();
+        }
+        texts
     }
 
     pub(crate) fn slice(&self, slice: usize) -> RecordBatch {

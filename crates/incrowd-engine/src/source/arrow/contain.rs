@@ -2,7 +2,8 @@
 //!
 //! Files are validated before they are decoded, but the validation does not cover every assumption
 //! of a decoder. A panic in a decoder therefore means a damaged file. Only library calls are
-//! wrapped. A panic in the code of this project is not caught.
+//! wrapped, and the conversions of typed values, which consist of them. Any other panic in the code
+//! of this project is not caught.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

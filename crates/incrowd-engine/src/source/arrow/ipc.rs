@@ -8,6 +8,7 @@ use arrow_array::RecordBatch;
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::{FileDecoder, FileReader};
 use arrow_schema::SchemaRef;
+use flatbuffers::{InvalidFlatbuffer, VerifierOptions};
 use rayon::prelude::*;
 
 use super::Damage;
@@ -20,9 +21,10 @@ const BACK: u64 = 10;
 /// Maximum number of records in a batch. Runs and nulls take no bytes, so the file size does not
 /// bound the number of records.
 const MOST_RECORDS: usize = i32::MAX as usize;
-/// Accepted size of the texts of a schema in bytes, in any file. It is accepted in any case that
-/// they are as large as the footer.
-const TEXTS: usize = 16 << 20;
+/// Accepted size of a schema without shared parts: in any file, and as a multiple of its size with
+/// them. The verifier counts some bytes several times. No writer shares a name.
+const APPARENT: usize = 64 << 10;
+const APPARENT_TIMES: usize = 4;
 
 /// Opens a file and projects it to the columns `kept`.
 pub(super) fn open<R: Read + Seek>(
@@ -96,19 +98,8 @@ fn check<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
     from.seek(SeekFrom::Start(start))?;
     let mut footer = vec![0; stated];
     from.read_exact(&mut footer)?;
-    let footer =
-        arrow_ipc::root_as_footer(&footer).map_err(|_| Damage::new("its footer cannot be read"))?;
-    // Many columns can refer to one text, and the library copies it for each of them.
-    let schema = footer.schema();
-    let fields = schema.and_then(|schema| schema.fields()).into_iter().flatten();
-    let of_schema = schema.and_then(|schema| schema.custom_metadata()).into_iter().flatten();
-    let of_file = footer.custom_metadata().into_iter().flatten();
-    let texts = fields
-        .map(|field| texts_of(&field))
-        .fold(notes_of(of_schema.chain(of_file)), usize::saturating_add);
-    if texts > TEXTS.max(stated) {
-        return Err(Damage::new("the names of its columns are longer than its footer"));
-    }
+    let footer = arrow_ipc::root_as_footer_with_opts(&limits(footer.len()), &footer)
+        .map_err(|error| refused(&error, "its footer cannot be read"))?;
     let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
     for block in blocks {
         let part = |n: i64| u64::try_from(n).ok();
@@ -123,42 +114,139 @@ fn check<R: Read + Seek>(from: &mut R) -> Result<(), Damage> {
     Ok(())
 }
 
-/// Size of the texts of a field and of the fields within it. The depth of the fields is limited,
-/// because the footer was verified.
-fn texts_of(field: &arrow_ipc::Field<'_>) -> usize {
-    let zone = field.type_as_timestamp().and_then(|own| own.timezone());
-    let notes = notes_of(field.custom_metadata().into_iter().flatten());
-    let own = notes
-        .saturating_add(field.name().map_or(0, str::len))
-        .saturating_add(zone.map_or(0, str::len));
-    let within = field.children().into_iter().flatten();
-    within.map(|child| texts_of(&child)).fold(own, usize::saturating_add)
+/// Limits for the verification of a footer or a message of this size. Its fields can share a name,
+/// which the library copies for each field. A small file could thereby state gigabytes.
+fn limits(size: usize) -> VerifierOptions {
+    let max_apparent_size = size.saturating_mul(APPARENT_TIMES).saturating_add(APPARENT);
+    VerifierOptions { max_apparent_size, ..Default::default() }
 }
 
-/// Size of the keys and values that a program added.
-fn notes_of<'a>(notes: impl Iterator<Item = arrow_ipc::KeyValue<'a>>) -> usize {
-    let size = |note: arrow_ipc::KeyValue<'a>| {
-        note.key().map_or(0, str::len).saturating_add(note.value().map_or(0, str::len))
+/// Describes what the verification found. Its own message may contain a part of the file.
+fn refused(error: &InvalidFlatbuffer, other: &str) -> Damage {
+    match error {
+        InvalidFlatbuffer::ApparentSizeTooLarge | InvalidFlatbuffer::TooManyTables => {
+            Damage::new("the names of its columns need much more than a file of its size should")
+        }
+        _ => Damage::new(other),
+    }
+}
+
+/// Checks the Arrow schema that a Parquet file may contain, as the library finds it: a message in
+/// base64, with or without a prefix.
+pub(super) fn check_schema(encoded: &str) -> Result<(), Damage> {
+    let bytes = from_base64(encoded);
+    let message = match bytes.strip_prefix(&[0xff; 4]) {
+        Some(rest) if rest.len() > 4 => &rest[4..],
+        _ => bytes.as_slice(),
     };
-    notes.map(size).fold(0, usize::saturating_add)
+    arrow_ipc::root_as_message_with_opts(&limits(message.len()), message)
+        .map_err(|error| refused(&error, "its Arrow schema cannot be read"))?;
+    Ok(())
+}
+
+/// Decodes base64. The library refuses all texts for which its result would differ.
+fn from_base64(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() / 4 * 3 + 3);
+    let (mut held, mut bits) = (0u32, 0);
+    for letter in text.bytes() {
+        let value = match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => break,
+        };
+        held = (held << 6) | u32::from(value);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            out.push((held >> bits) as u8);
+        }
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::HashMap;
+
+    use arrow_array::{ArrayRef, Int32Array};
     use arrow_schema::{DataType, Field, Schema, TimeUnit};
+    use flatbuffers::FlatBufferBuilder;
+
+    use super::*;
+
+    /// A footer with fields that share one name.
+    fn shared(fields: usize, length: usize) -> Vec<u8> {
+        let mut builder = FlatBufferBuilder::new();
+        let name = builder.create_string(&"n".repeat(length));
+        let null = arrow_ipc::Null::create(&mut builder, &arrow_ipc::NullArgs {});
+        let args = arrow_ipc::FieldArgs {
+            name: Some(name),
+            nullable: true,
+            type_type: arrow_ipc::Type::Null,
+            type_: Some(null.as_union_value()),
+            ..Default::default()
+        };
+        let field = arrow_ipc::Field::create(&mut builder, &args);
+        let fields = builder.create_vector(&vec![field; fields]);
+        let args = arrow_ipc::SchemaArgs { fields: Some(fields), ..Default::default() };
+        let schema = arrow_ipc::Schema::create(&mut builder, &args);
+        let blocks = builder.create_vector::<arrow_ipc::Block>(&[]);
+        let args = arrow_ipc::FooterArgs {
+            version: arrow_ipc::MetadataVersion::V5,
+            schema: Some(schema),
+            recordBatches: Some(blocks),
+            ..Default::default()
+        };
+        let footer = arrow_ipc::Footer::create(&mut builder, &args);
+        builder.finish(footer, None);
+        let footer = builder.finished_data();
+        let length = (footer.len() as i32).to_le_bytes();
+        [&b"ARROW1\0\0"[..], footer, &length, b"ARROW1"].concat()
+    }
 
     #[test]
-    fn the_texts_of_fields_within_fields_are_counted() {
-        let zoned = DataType::Timestamp(TimeUnit::Second, Some("Europe/Vienna".into()));
-        let within = Field::new("within", zoned, true);
-        let noted = within.with_metadata([("key".to_owned(), "value".to_owned())].into());
-        let around = Field::new("around", DataType::Struct(vec![noted].into()), true);
-        let bytes =
-            arrow_ipc::convert::IpcSchemaEncoder::new().schema_to_fb(&Schema::new(vec![around]));
-        let schema = arrow_ipc::root_as_schema(bytes.finished_data()).unwrap();
-        let sizes: Vec<usize> =
-            schema.fields().into_iter().flatten().map(|field| texts_of(&field)).collect();
-        assert_eq!(sizes, ["aroundwithinEurope/Viennakeyvalue".len()]);
+    fn fields_that_share_a_long_name_are_refused() {
+        let error = open(Cursor::new(shared(100, 100_000)), None).map(|_| ()).unwrap_err();
+        assert!(error.why.contains("names of its columns"), "{error:?}");
+        let reader = open(Cursor::new(shared(3, 10)), None).unwrap();
+        assert_eq!(reader.schema().fields().len(), 3);
+    }
+
+    /// Each field has metadata, and none shares a part with another.
+    fn wide() -> Schema {
+        let field = |i: usize| {
+            let kind = match i % 3 {
+                0 => DataType::Int32,
+                1 => DataType::Timestamp(TimeUnit::Second, Some("Europe/Vienna".into())),
+                _ => DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true))),
+            };
+            let metadata = HashMap::from([("k".to_owned(), i.to_string())]);
+            Field::new(format!("c{i}"), kind, i % 2 == 0).with_metadata(metadata)
+        };
+        Schema::new((0..20_000).map(field).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn schemas_of_many_columns_are_within_the_limits() {
+        check_schema(&parquet::arrow::encode_arrow_schema(&wide())).unwrap();
+        let bare = |i: usize| (format!("{i}"), Arc::new(Int32Array::from(vec![1])) as ArrayRef);
+        let batch = RecordBatch::try_from_iter((0..20_000).map(bare)).unwrap();
+        let schema = batch.schema();
+        let mut writer = arrow_ipc::writer::FileWriter::try_new(Vec::new(), &schema).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        let bytes = writer.into_inner().unwrap();
+        assert_eq!(open(Cursor::new(bytes), None).unwrap().schema(), schema);
+    }
+
+    #[test]
+    fn an_arrow_schema_that_is_no_schema_is_refused() {
+        for encoded in ["", "/////w==", "not base64"] {
+            assert!(check_schema(encoded).is_err(), "{encoded}");
+        }
+        assert_eq!(from_base64("aW5jcm93ZA=="), b"incrowd");
     }
 }

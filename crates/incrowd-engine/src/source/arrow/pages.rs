@@ -34,6 +34,8 @@ const SHORT: u64 = 2 << 10;
 const LISTS: u64 = 256 << 20;
 const LISTS_TIMES: u64 = 80;
 const PER_ITEM: u64 = 24;
+/// Accepted size of the texts of a record in any file.
+const MOST_TEXTS: u64 = 1 << 30;
 /// Approximate size of the texts of a batch in bytes.
 pub(super) const BATCH_TEXT: u64 = 16 << 20;
 
@@ -162,7 +164,18 @@ pub(super) fn check_together(columns: &[u64], length: u64) -> Result<bool, Damag
             "its pages unpack to much more than a file of its size should hold",
         ));
     }
-    Ok(length < SMALL && all > LARGE)
+    Ok(is_large(all, length))
+}
+
+/// Accepted size of what cannot be sliced: the texts of the dictionaries of a batch, and the texts
+/// of one record. `length` is the size of the file. No text of 2 GiB can be built.
+pub(super) fn most_texts(length: u64) -> u64 {
+    PAGE.max(length.saturating_mul(PACKED)).min(MOST_TEXTS)
+}
+
+/// Whether other threads must not convert a batch at the same time that needs this many bytes.
+pub(super) fn is_large(need: u64, length: u64) -> bool {
+    length < SMALL && need > LARGE
 }
 
 /// Properties of the pages of a column.

@@ -5,13 +5,16 @@
 //! compare them with `arrow-cast`.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::temporal_conversions as temporal;
 use arrow_array::types::*;
-use arrow_array::{Array, ArrayAccessor, ArrowPrimitiveType, OffsetSizeTrait, StringArray};
-use arrow_buffer::ScalarBuffer;
+use arrow_array::{
+    Array, ArrayAccessor, ArrayRef, ArrowPrimitiveType, OffsetSizeTrait, RecordBatch, StringArray,
+};
+use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use arrow_schema::{DataType, TimeUnit};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -165,15 +168,42 @@ pub(super) fn is_read(data_type: &DataType) -> bool {
     }
 }
 
+/// Memory in bytes that the texts of a batch need in addition to the batch.
+#[derive(Debug)]
+pub(super) struct Need {
+    /// For each column, the upper bound for a record. 0 if it is known to be small.
+    pub(super) room: Vec<u64>,
+    /// For what no smaller slice avoids: the texts of all dictionaries, and of one record.
+    pub(super) fixed: u64,
+}
+
+/// Measures the texts of a batch without building them. Views, dictionaries, runs and lists can
+/// repeat bytes so often that a small file states texts of many gigabytes. Returns `None` if the
+/// texts of the dictionaries or of one record need more than `most` bytes.
+pub(super) fn need(batch: &RecordBatch, most: u64) -> Option<Need> {
+    let sum = |of: &dyn Fn(&ArrayRef) -> u64| {
+        batch.columns().iter().fold(0u64, |sum, column| sum.saturating_add(of(column)))
+    };
+    // The dictionaries come first: without a limit, the values measured by `room` may be billions.
+    let dictionaries = sum(&|column| whole_texts(column, most));
+    if dictionaries > most {
+        return None;
+    }
+    let room: Vec<u64> = batch.columns().iter().map(|column| room(column, most)).collect();
+    let record = room.iter().fold(0u64, |sum, own| sum.saturating_add(*own));
+    (record <= most).then(|| Need { room, fixed: dictionaries.saturating_add(record) })
+}
+
 /// Upper bound for the memory in bytes that the text of a record needs in addition to the array.
 /// Returns 0 if it is known to be small.
-pub(super) fn room(array: &dyn Array) -> u64 {
+fn room(array: &dyn Array, most: u64) -> u64 {
     use DataType::*;
-    let longest = |values: &dyn Array| match text(values) {
-        Some(texts) => {
-            (0..texts.len()).map(|i| texts.value_length(i) as u64).max().unwrap_or(0) + OFFSET
-        }
-        None => OFFSET,
+    let longest =
+        |values: &dyn Array| lengths_of(values, most).longest(values.len()).saturating_add(OFFSET);
+    // Texts that are stored once each take no more memory than the array itself.
+    let shared = |own: u64| {
+        let total = lengths_of(array, most).sum(0..array.len());
+        if total <= own.min(MOST_TEXT) { 0 } else { longest(array) }
     };
     match array.data_type() {
         Null => OFFSET,
@@ -183,14 +213,207 @@ pub(super) fn room(array: &dyn Array) -> u64 {
             Int32 => longest(array.as_run::<Int32Type>().values()),
             _ => longest(array.as_run::<Int64Type>().values()),
         },
-        List(_) => items::<i32>(array),
-        LargeList(_) => items::<i64>(array),
+        List(_) | LargeList(_) => longest(array),
+        LargeUtf8 | LargeBinary => shared(u64::MAX),
+        BinaryView => {
+            let view = array.as_binary_view();
+            let buffers = view.data_buffers().iter().map(|buffer| buffer.len() as u64);
+            shared(buffers.sum::<u64>() + INLINE * view.len() as u64)
+        }
+        // A text column of views is used as it is.
         _ => 0,
     }
 }
 
+/// Memory for the texts that are built for every slice of an array, however small it is: those of
+/// all values of its dictionaries.
+fn whole_texts(array: &dyn Array, most: u64) -> u64 {
+    use DataType::*;
+    match array.data_type() {
+        Dictionary(_, _) => all_texts(array.as_any_dictionary().values(), most),
+        RunEndEncoded(ends, _) => match ends.data_type() {
+            Int16 => whole_texts(array.as_run::<Int16Type>().values(), most),
+            Int32 => whole_texts(array.as_run::<Int32Type>().values(), most),
+            _ => whole_texts(array.as_run::<Int64Type>().values(), most),
+        },
+        List(_) => whole_texts(array.as_list::<i32>().values(), most),
+        LargeList(_) => whole_texts(array.as_list::<i64>().values(), most),
+        _ => 0,
+    }
+}
+
+/// Memory for the texts of all values of an array. Not exact above `most`.
+fn all_texts(array: &dyn Array, most: u64) -> u64 {
+    use DataType::*;
+    // Such texts are used as they are.
+    if let Utf8 = array.data_type() {
+        return 0;
+    }
+    // Nulls and runs take no bytes, so there may be billions of them.
+    let offsets = (array.len() as u64).saturating_mul(OFFSET);
+    if offsets > most {
+        return offsets;
+    }
+    let texts = lengths_of(array, most).sum(0..array.len());
+    let copies = match array.data_type() {
+        // The texts of the runs, and one for each value.
+        RunEndEncoded(_, _) => 2,
+        _ => 1,
+    };
+    let own = texts.saturating_add(offsets).saturating_mul(copies);
+    own.saturating_add(whole_texts(array, most))
+}
+
+/// Upper bounds for the lengths of the texts of an array.
+enum Lengths<'a> {
+    /// The same for all values.
+    All(u64),
+    Each(Box<dyn Fn(usize) -> u64 + 'a>),
+}
+
+impl Lengths<'_> {
+    fn sum(&self, range: Range<usize>) -> u64 {
+        match self {
+            Lengths::All(length) => length.saturating_mul(range.len() as u64),
+            Lengths::Each(each) => range.fold(0, |sum: u64, i| sum.saturating_add(each(i))),
+        }
+    }
+
+    /// The longest of the first `count` texts.
+    fn longest(&self, count: usize) -> u64 {
+        match self {
+            Lengths::All(length) => *length,
+            Lengths::Each(each) => (0..count).map(each).max().unwrap_or(0),
+        }
+    }
+}
+
+/// Lengths of the texts of an array, from its offsets, views, keys and runs. Lists with items for
+/// more than `most` bytes are not measured exactly.
+fn lengths_of(array: &dyn Array, most: u64) -> Lengths<'_> {
+    use DataType::*;
+    let between = |start: usize, end: usize| end.saturating_sub(start) as u64;
+    // A view begins with the length of its text. The view of a missing text may be anything.
+    let viewed = move |views: &ScalarBuffer<u128>, i: usize| {
+        if array.is_valid(i) { u64::from(views[i] as u32) } else { 0 }
+    };
+    match array.data_type() {
+        Utf8 => {
+            let offsets = array.as_string::<i32>().value_offsets();
+            Lengths::Each(Box::new(move |i| {
+                between(offsets[i].as_usize(), offsets[i + 1].as_usize())
+            }))
+        }
+        LargeUtf8 => {
+            let offsets = array.as_string::<i64>().value_offsets();
+            Lengths::Each(Box::new(move |i| {
+                between(offsets[i].as_usize(), offsets[i + 1].as_usize())
+            }))
+        }
+        Binary => {
+            let offsets = array.as_binary::<i32>().value_offsets();
+            Lengths::Each(Box::new(move |i| {
+                between(offsets[i].as_usize(), offsets[i + 1].as_usize())
+            }))
+        }
+        LargeBinary => {
+            let offsets = array.as_binary::<i64>().value_offsets();
+            Lengths::Each(Box::new(move |i| {
+                between(offsets[i].as_usize(), offsets[i + 1].as_usize())
+            }))
+        }
+        Utf8View => {
+            let views = array.as_string_view().views();
+            Lengths::Each(Box::new(move |i| viewed(views, i)))
+        }
+        BinaryView => {
+            let views = array.as_binary_view().views();
+            Lengths::Each(Box::new(move |i| viewed(views, i)))
+        }
+        Dictionary(keys, _) => match keys.as_ref() {
+            Int8 => keyed::<Int8Type>(array, most),
+            Int16 => keyed::<Int16Type>(array, most),
+            Int32 => keyed::<Int32Type>(array, most),
+            Int64 => keyed::<Int64Type>(array, most),
+            UInt8 => keyed::<UInt8Type>(array, most),
+            UInt16 => keyed::<UInt16Type>(array, most),
+            UInt32 => keyed::<UInt32Type>(array, most),
+            _ => keyed::<UInt64Type>(array, most),
+        },
+        RunEndEncoded(ends, _) => match ends.data_type() {
+            Int16 => in_runs::<Int16Type>(array, most),
+            Int32 => in_runs::<Int32Type>(array, most),
+            _ => in_runs::<Int64Type>(array, most),
+        },
+        List(_) => in_lists::<i32>(array, most),
+        LargeList(_) => in_lists::<i64>(array, most),
+        other => Lengths::All(width(other)),
+    }
+}
+
+/// Length of the longest text of a number, a day or a moment.
+fn width(data_type: &DataType) -> u64 {
+    use DataType::*;
+    match data_type {
+        Null => 0,
+        Boolean => 5,
+        Int8 | UInt8 => 4,
+        Int16 | UInt16 => 6,
+        Int32 | UInt32 => 11,
+        Int64 | UInt64 => 20,
+        Float16 | Float32 | Float64 => 24,
+        Date32 => 14,
+        Time32(_) | Time64(_) => 20,
+        // Sign, point and a leading zero; a negative scale appends zeros.
+        Decimal32(digits, scale)
+        | Decimal64(digits, scale)
+        | Decimal128(digits, scale)
+        | Decimal256(digits, scale) => u64::from(*digits) + u64::from(scale.unsigned_abs()) + 3,
+        _ => 40,
+    }
+}
+
+fn keyed<K: ArrowDictionaryKeyType>(array: &dyn Array, most: u64) -> Lengths<'_> {
+    let dictionary = array.as_dictionary::<K>();
+    let (keys, values) = (dictionary.keys(), dictionary.values());
+    match lengths_of(values, most) {
+        Lengths::All(length) => Lengths::All(length),
+        Lengths::Each(each) => Lengths::Each(Box::new(move |i| {
+            let place = keys.is_valid(i).then(|| keys.value(i).as_usize());
+            place.filter(|place| *place < values.len()).map_or(0, &each)
+        })),
+    }
+}
+
+fn in_runs<T: RunEndIndexType>(array: &dyn Array, most: u64) -> Lengths<'_> {
+    let runs = array.as_run::<T>();
+    match lengths_of(runs.values(), most) {
+        Lengths::All(length) => Lengths::All(length),
+        Lengths::Each(each) => Lengths::Each(Box::new(move |i| each(runs.get_physical_index(i)))),
+    }
+}
+
+fn in_lists<O: OffsetSizeTrait>(array: &dyn Array, most: u64) -> Lengths<'_> {
+    let lists = array.as_list::<O>();
+    let items = lengths_of(lists.values(), most);
+    // In a set, the quotes within a text are doubled.
+    let copies = if lists.value_type().is_string() { 2 } else { 1 };
+    let of = |ends: &[O]| {
+        let (start, end) = (ends[0].as_usize(), ends[1].as_usize());
+        let own = (end.saturating_sub(start) as u64).saturating_mul(PER_ITEM);
+        // Missing items take no bytes, so there may be billions of them.
+        if own > most {
+            return own;
+        }
+        own.saturating_add(items.sum(start..end).saturating_mul(copies)).saturating_add(2)
+    };
+    // A dictionary may repeat a list, but the items of each list are added up once.
+    let lengths: Vec<u64> = lists.value_offsets().windows(2).map(of).collect();
+    Lengths::Each(Box::new(move |i| lengths[i]))
+}
+
 /// Memory for each text of a dictionary. Returns `None` for other types.
-pub(super) fn lengths(array: &arrow_array::ArrayRef) -> Option<Vec<u64>> {
+pub(super) fn lengths(array: &ArrayRef) -> Option<Vec<u64>> {
     let texts = text(array.as_any_dictionary_opt()?.values())?;
     Some((0..texts.len()).map(|i| texts.value_length(i) as u64 + OFFSET).collect())
 }
@@ -198,12 +421,15 @@ pub(super) fn lengths(array: &arrow_array::ArrayRef) -> Option<Vec<u64>> {
 /// Bytes of memory per text in addition to its characters.
 const OFFSET: u64 = 8;
 
-/// Memory for the longest list.
-fn items<O: OffsetSizeTrait>(array: &dyn Array) -> u64 {
-    let lists = array.as_list::<O>();
-    let longest = lists.value_offsets().windows(2).map(|w| (w[1] - w[0]).as_usize() as u64).max();
-    longest.unwrap_or(0).saturating_mul(room(lists.values()))
-}
+/// Bytes of memory per item of a list in addition to its characters: its offset, its place in the
+/// list and what separates it from the next one.
+const PER_ITEM: u64 = 32;
+
+/// Bytes of a text that a view holds itself.
+const INLINE: u64 = 12;
+
+/// Size of texts that are converted together. The library cannot build 2 GiB.
+const MOST_TEXT: u64 = 1 << 30;
 
 /// Formats every value with `spell`.
 fn spelled<A: ArrayAccessor>(
@@ -291,8 +517,10 @@ fn picked(values: &StringArray, places: impl Iterator<Item = Option<usize>>) -> 
 
 fn runs<T: RunEndIndexType>(array: &dyn Array) -> Option<StringArray> {
     let runs = array.as_run::<T>();
-    let values = text(runs.values())?;
-    Some(picked(&values, (0..array.len()).map(|i| Some(runs.get_physical_index(i)))))
+    // Like the child array of a list, that of a slice still contains the values of all runs.
+    let values = text(&runs.values_slice())?;
+    let first = if runs.is_empty() { 0 } else { runs.get_start_physical_index() };
+    Some(picked(&values, (0..array.len()).map(|i| Some(runs.get_physical_index(i) - first))))
 }
 
 /// Formats lists as `[a, b]`. A missing element is empty. Lists of text have the same format as
@@ -320,7 +548,8 @@ mod tests {
 
     use arrow_array::builder::{Int32Builder, ListBuilder};
     use arrow_array::*;
-    use arrow_buffer::i256;
+    use arrow_buffer::{Buffer, OffsetBuffer, i256};
+    use arrow_schema::Field;
     use proptest::prelude::*;
 
     use super::*;
@@ -443,6 +672,90 @@ mod tests {
 
     fn half(value: f32) -> <Float16Type as ArrowPrimitiveType>::Native {
         <Float16Type as ArrowPrimitiveType>::Native::from_f32(value)
+    }
+
+    fn column(array: impl Array + 'static) -> RecordBatch {
+        RecordBatch::try_from_iter([("a", Arc::new(array) as ArrayRef)]).unwrap()
+    }
+
+    /// `count` views of one text.
+    fn views(count: usize, length: u32) -> (ScalarBuffer<u128>, Vec<Buffer>) {
+        let text = "x".repeat(length as usize);
+        let view = u128::from(length) | (u128::from(u32::from_le_bytes(*b"xxxx")) << 32);
+        (vec![view; count].into(), vec![Buffer::from_vec(text.into_bytes())])
+    }
+
+    const MOST: u64 = 64 << 20;
+
+    #[test]
+    fn shared_views_are_measured_by_their_texts() {
+        let (shared, buffers) = views(1000, 100_000);
+        let binary = BinaryViewArray::new(shared.clone(), buffers.clone(), None);
+        let text = StringViewArray::new(shared, buffers, None);
+        let found = need(&column(binary.clone()), MOST).expect("a record fits");
+        assert_eq!(found.room, [100_000 + OFFSET]);
+        assert_eq!(need(&column(text.clone()), MOST).expect("no copy is made").room, [0]);
+        // Texts that are stored once each are not sliced.
+        let own = BinaryViewArray::from_iter_values(["a".repeat(50), "b".repeat(70)]);
+        assert_eq!(need(&column(own), MOST).unwrap().room, [0]);
+        // All values of a dictionary are converted together, those of runs are not.
+        let keys = Int32Array::from(vec![0, 1]);
+        let dictionary = DictionaryArray::new(keys, Arc::new(binary.clone()));
+        assert!(need(&column(dictionary), MOST).is_none());
+        let ends = Int32Array::from_iter_values(1..1001);
+        let runs = RunArray::try_new(&ends, &text).unwrap();
+        assert_eq!(need(&column(runs), MOST).unwrap().room, [100_000 + OFFSET]);
+        let item = Arc::new(Field::new_list_field(DataType::BinaryView, false));
+        let offsets = OffsetBuffer::from_lengths([1000]);
+        let lists = ListArray::new(item, offsets, Arc::new(binary), None);
+        assert!(need(&column(lists), MOST).is_none());
+    }
+
+    #[test]
+    fn dictionaries_within_lists_and_runs_are_measured_by_their_texts() {
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["x".repeat(100_000)]));
+        let keys = || Int8Array::from(vec![0; 1000]);
+        let dictionary: ArrayRef = Arc::new(DictionaryArray::new(keys(), texts));
+        let item = || Arc::new(Field::new_list_field(dictionary.data_type().clone(), true));
+        let lists = |each: usize| {
+            let offsets = OffsetBuffer::from_lengths(vec![each; 1000 / each]);
+            ListArray::new(item(), offsets, dictionary.clone(), None)
+        };
+        let found = need(&column(lists(10)), MOST).expect("a list fits");
+        assert_eq!(found.room, [10 * (100_000 + PER_ITEM) + 2 + OFFSET]);
+        assert!(need(&column(lists(1000)), MOST).is_none());
+        let keys = Int32Array::from(vec![0, 1]);
+        let outer = DictionaryArray::new(keys, Arc::new(lists(1)));
+        assert!(need(&column(outer), MOST).is_none());
+        let ends = Int32Array::from_iter_values(1..1001);
+        let runs = RunArray::try_new(&ends, &dictionary).unwrap();
+        assert_eq!(need(&column(runs), MOST).unwrap().room, [100_000 + OFFSET]);
+    }
+
+    #[test]
+    fn billions_of_missing_items_are_refused() {
+        let count = i32::MAX as usize - 1;
+        let nulls: ArrayRef = Arc::new(NullArray::new(count));
+        let item = || Arc::new(Field::new_list_field(DataType::Null, true));
+        let lists = |lengths: &[usize]| {
+            let offsets = OffsetBuffer::from_lengths(lengths.iter().copied());
+            ListArray::new(item(), offsets, nulls.clone(), None)
+        };
+        assert!(need(&column(lists(&[count])), MOST).is_none());
+        assert!(need(&column(lists(&[60_000_000, 60_000_000])), MOST).is_none());
+        let found = need(&column(lists(&[1000, 10])), MOST).expect("a short list fits");
+        assert_eq!(found.room, [1000 * PER_ITEM + 2 + OFFSET]);
+        let dictionary = DictionaryArray::new(Int32Array::from(vec![0]), nulls.clone());
+        assert!(need(&column(dictionary), MOST).is_none());
+    }
+
+    #[test]
+    fn a_slice_of_runs_is_spelled_like_a_part_of_the_whole() {
+        let runs: RunArray<Int32Type> = ["a", "a", "b", "c", "c", "c"].into_iter().collect();
+        let whole = text(&runs).unwrap();
+        for (at, length) in [(0, 6), (0, 1), (1, 2), (2, 1), (3, 2), (4, 2), (0, 0)] {
+            assert_eq!(text(&runs.slice(at, length)).unwrap(), whole.slice(at, length));
+        }
     }
 
     #[test]
