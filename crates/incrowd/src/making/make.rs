@@ -270,6 +270,7 @@ impl Made {
         let table = self.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
         let (data, partition) = (&table.data, &table.partition);
         let plan = Plan::new(data, partition);
+        plan.check_labels()?;
         let texts =
             |list: &[String]| std::iter::once(String::new()).chain(list.iter().cloned()).collect();
         let quasi = data.quasi().iter().enumerate();
