@@ -60,8 +60,8 @@ impl<'a> Plan<'a> {
         let longest = sets.max_by_key(|quasi| length(quasi));
         let name = longest.map(|quasi| quasi.name.as_str()).unwrap_or_default();
         Err(Error::resources(format!(
-            "the sets of values to publish take more than {} MiB of memory. Column `{name}` has the \
-             longest values",
+            "the sets of values to publish take more than {} MiB of memory. Column `{name}` has \
+             the longest values",
             self.dataset.most_labels() >> 20
         ))
         .help(

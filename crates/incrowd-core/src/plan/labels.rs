@@ -16,7 +16,8 @@ use crate::partition::{Partition, Span};
 pub(super) struct Labels {
     /// For each quasi-identifier, its distinct texts and the text of each group.
     pub(super) columns: Vec<(Vec<String>, Vec<u32>)>,
-    /// Whether the sets exceed the table's limit. Some texts are `*` then and must not be published.
+    /// Whether the sets exceed the table's limit. Some texts are `*` then: a release of them would
+    /// be wrong.
     pub(super) is_cut: bool,
 }
 
