@@ -66,6 +66,8 @@ pub struct Dataset {
     represented: Option<Arc<Vec<u64>>>,
     /// For each row of the fold, its row in this table; empty if there is no fold.
     of_fold: Vec<u32>,
+    /// Upper limit for the bytes of the distinct sets that a plan of this table publishes.
+    most_labels: u64,
 }
 
 crate::opaque_debug!(Dataset { quasi, sensitive, rows: |dataset| dataset.counts.len(), records });
@@ -157,6 +159,7 @@ impl Dataset {
             persons,
             represented,
             of_fold,
+            most_labels: u64::MAX,
         }
     }
 
@@ -180,7 +183,21 @@ impl Dataset {
             data.persons.as_ref().map(|own| Arc::new(own.condensed(of_row, self.rows())));
         self.represented =
             data.represented.as_ref().map(|own| Arc::new(sum_by_row(own, of_row, self.rows())));
+        self.most_labels = data.most_labels;
         self
+    }
+
+    /// The table with an upper limit for the bytes of the distinct sets of values that a
+    /// [plan](crate::Plan) publishes. A small compressed file may hold so long texts that their
+    /// sets do not fit into memory. Without a call there is no limit.
+    #[must_use]
+    pub fn with_most_labels(self, most_labels: u64) -> Dataset {
+        Dataset { most_labels, ..self }
+    }
+
+    /// The limit of [`Dataset::with_most_labels`].
+    pub(crate) fn most_labels(&self) -> u64 {
+        self.most_labels
     }
 
     /// Sum of the sampling weights of a row's records, in [millionths](crate::represented); 0 if
@@ -267,6 +284,7 @@ impl Dataset {
             persons: None,
             represented: None,
             of_fold: Vec::new(),
+            most_labels: self.most_labels,
         }
     }
 
@@ -296,6 +314,7 @@ impl Dataset {
             persons,
             represented,
             of_fold,
+            most_labels: self.most_labels,
         })
     }
 

@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Quasi};
 use crate::error::{Error, Result};
 use crate::index::{Code, GroupId};
 use crate::partition::{Partition, Span};
@@ -22,15 +22,18 @@ pub struct Plan<'a> {
     labels: Vec<Vec<String>>,
     of_group: Vec<u32>,
     suppressed: Option<&'a SuppressedRows>,
+    /// Whether the sets of values exceed the table's limit, and some texts were not made.
+    is_cut: bool,
 }
 
 crate::opaque_debug!(Plan<'_> { groups: |plan| plan.partition.groups() });
 
 impl<'a> Plan<'a> {
-    /// Computes the cells of every group.
+    /// Computes the cells of every group. If the sets of values exceed the limit of the table, not
+    /// all of them are made, and [`Plan::check_labels`] returns an error.
     pub fn new(dataset: &'a Dataset, partition: &'a Partition) -> Plan<'a> {
         let width = dataset.quasi().len();
-        let columns = labels::columns(dataset, partition);
+        let labels::Labels { columns, is_cut } = labels::columns(dataset, partition);
         let mut labels = Vec::with_capacity(width);
         let mut of_group = vec![0u32; partition.groups() * width];
         for (q, (texts, cells)) in columns.into_iter().enumerate() {
@@ -40,12 +43,39 @@ impl<'a> Plan<'a> {
                 .enumerate()
                 .for_each(|(group, cell)| of_group[group * width + q] = cell);
         }
-        Plan { dataset, partition, labels, of_group, suppressed: None }
+        Plan { dataset, partition, labels, of_group, suppressed: None, is_cut }
     }
 
-    /// Returns an error if the cell of a row's group does not cover the value of the row. An
-    /// algorithm that does that is wrong, and its release would be false.
+    /// Returns an error if the sets of values exceed the limit of the table.
+    pub fn check_labels(&self) -> Result<()> {
+        if !self.is_cut {
+            return Ok(());
+        }
+        let sets = self.dataset.quasi().iter().filter(|quasi| quasi.domain.publishes_sets());
+        let length = |quasi: &Quasi| {
+            let leaves = quasi.domain.leaves();
+            let own = |leaf: u32| quasi.domain.label(Code(leaf), Code(leaf)).len() as u64;
+            (0..leaves).map(own).sum::<u64>() / u64::from(leaves.max(1))
+        };
+        let longest = sets.max_by_key(|quasi| length(quasi));
+        let name = longest.map(|quasi| quasi.name.as_str()).unwrap_or_default();
+        Err(Error::resources(format!(
+            "the sets of values to publish take more than {} MiB of memory. Column `{name}` has \
+             the longest values",
+            self.dataset.most_labels() >> 20
+        ))
+        .help(
+            "provide a hierarchy for the column, or drop it. If you trust the file, you can also \
+             unpack it or convert it to CSV: the limit is for compressed and typed files",
+        )
+        .at(format!("columns.{name}")))
+    }
+
+    /// Returns an error if the cell of a row's group does not cover the value of the row, or if not
+    /// all cells were made. An algorithm whose cells do not cover their values is wrong, and its
+    /// release would be false.
     pub fn check(&self) -> Result<()> {
+        self.check_labels()?;
         let quasi = self.dataset.quasi();
         let starred = self.partition.starred();
         let levels = self.partition.levels();
@@ -261,5 +291,30 @@ mod tests {
             let partition = partition.at_levels(vec![level]);
             assert_eq!(Plan::new(&data, &partition).check().is_ok(), holds, "{level}");
         }
+    }
+
+    #[test]
+    fn sets_beyond_the_limit_of_the_table_are_refused_and_equal_sets_count_once() {
+        let records = [["a", "p"], ["b", "p"], ["a", "q"], ["b", "q"]];
+        let records = records.map(|row| row.map(Some).to_vec());
+        let folded = Folded::from_records(&["x", "yy"], records, false);
+        let spec = ColumnSpec::default();
+        let data = Dataset::encode(folded, &[&spec, &spec], &[], "?").unwrap();
+        // Two groups publish `{a, b}`, which has six bytes. The other cells are `p` and `q`.
+        let mut partition = Partition::new(2, 4);
+        let span = |lo: u32, hi: u32| Span { lo: Code(lo), hi: Code(hi) };
+        partition.add(&[span(0, 1), span(0, 0)], [RowId(0), RowId(2)]).unwrap();
+        partition.add(&[span(0, 1), span(1, 1)], [RowId(1), RowId(3)]).unwrap();
+        let wide = data.clone().with_most_labels(8);
+        let plan = Plan::new(&wide, &partition);
+        assert!(plan.check().is_ok());
+        assert_eq!((plan.text(GroupId(0), 0), plan.text(GroupId(1), 1)), ("{a, b}", "q"));
+        let data = data.with_most_labels(7);
+        let error = Plan::new(&data, &partition).check().unwrap_err();
+        assert_eq!(error.fault(), crate::Fault::Resources);
+        assert!(error.key().is_some_and(|key| ["columns.x", "columns.yy"].contains(&key)));
+        // A part of the table and other sensitive columns keep the limit.
+        assert_eq!(data.first_rows(2).most_labels(), 7);
+        assert_eq!(data.with_sensitive(Vec::new()).unwrap().most_labels(), 7);
     }
 }

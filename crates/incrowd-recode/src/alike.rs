@@ -50,7 +50,7 @@ pub fn join_alike(
         let summary = data.summary(class.rows.iter().map(|row| row.index()));
         models.iter().all(|model| model.admits(&summary).holds)
     };
-    let mut classes = classes(data, &partition);
+    let mut classes = classes(data, &partition)?;
     // The algorithm has already checked each single group.
     let mut refused: Vec<bool> =
         classes.iter().map(|class| class.groups > 1 && !admits(class)).collect();
@@ -66,15 +66,17 @@ pub fn join_alike(
             .help("use `mondrian` with cut = \"strict\", or weaken the models"));
         }
         let joined = join(data, classes, &refused)?;
-        classes = self::classes(data, &joined);
+        classes = self::classes(data, &joined)?;
         refused = classes.iter().map(|class| !admits(class)).collect();
     }
     partition_of(data, &classes)
 }
 
 /// Merges groups with equal cells into classes, in the order of their first groups.
-fn classes(data: &Dataset, partition: &Partition) -> Vec<Class> {
+fn classes(data: &Dataset, partition: &Partition) -> Result<Vec<Class>> {
     let plan = Plan::new(data, partition);
+    // Cells that were not made would look equal.
+    plan.check_labels()?;
     let mut place: BTreeMap<&[u32], usize> = BTreeMap::new();
     let mut classes: Vec<Class> = Vec::new();
     let mut class_of = Vec::with_capacity(partition.groups());
@@ -95,7 +97,7 @@ fn classes(data: &Dataset, partition: &Partition) -> Vec<Class> {
             classes[class_of[group.index()]].rows.push(RowId(row as u32));
         }
     }
-    classes
+    Ok(classes)
 }
 
 fn union(a: Span, b: Span) -> Span {

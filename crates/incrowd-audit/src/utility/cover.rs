@@ -36,15 +36,15 @@ impl Cover {
         let ncp = domain.cell_ncp(cell);
         let cover = match (cell, domain) {
             (ReadCell::Between(lo, hi), Domain::Numbers(line)) => {
-                let values = values(line.numbers());
-                let first = values.partition_point(|v| v < lo);
-                let after = values.partition_point(|v| v <= hi);
+                let numbers = line.numbers();
+                let first = leading(numbers, |v| v < *lo);
+                let after = leading(numbers, |v| v <= *hi);
                 let span = if first < after {
                     (first as u32, after as u32 - 1)
                 } else {
                     // A cell between two values of the original, such as a mean, covers the nearer
                     // of them.
-                    nearest(&values, lo / 2.0 + hi / 2.0)
+                    nearest(numbers, lo / 2.0 + hi / 2.0)
                 };
                 let mut cover = Cover::of_spans(vec![span]);
                 (cover.extent, cover.width) = (Some((*lo, *hi)), Some(hi - lo));
@@ -115,10 +115,35 @@ pub(crate) fn values(numbers: &Numbers) -> Vec<f64> {
     }
 }
 
-fn nearest(values: &[f64], x: f64) -> (u32, u32) {
-    let after = values.partition_point(|v| *v < x).min(values.len().saturating_sub(1));
-    let nearer =
-        if after > 0 && x - values[after - 1] <= values[after] - x { after - 1 } else { after };
+/// Returns how many numbers at the beginning of a domain satisfy a condition that no number after
+/// them satisfies. The numbers are searched in place: a copy for each cell would make reading the
+/// cells of a column quadratic in its distinct values.
+fn leading(numbers: &Numbers, is_before: impl Fn(f64) -> bool) -> usize {
+    match numbers {
+        Numbers::Integers(v) => v.partition_point(|&n| is_before(n as f64)),
+        Numbers::Reals(v) => v.partition_point(|&x| is_before(x)),
+        Numbers::Dates(v) => v.partition_point(|&n| is_before(f64::from(n))),
+    }
+}
+
+/// Returns the number of a leaf.
+fn number(numbers: &Numbers, leaf: usize) -> f64 {
+    match numbers {
+        Numbers::Integers(v) => v[leaf] as f64,
+        Numbers::Reals(v) => v[leaf],
+        Numbers::Dates(v) => f64::from(v[leaf]),
+    }
+}
+
+fn nearest(numbers: &Numbers, x: f64) -> (u32, u32) {
+    let all = match numbers {
+        Numbers::Integers(v) => v.len(),
+        Numbers::Reals(v) => v.len(),
+        Numbers::Dates(v) => v.len(),
+    };
+    let after = leading(numbers, |v| v < x).min(all.saturating_sub(1));
+    let is_nearer_before = || x - number(numbers, after - 1) <= number(numbers, after) - x;
+    let nearer = if after > 0 && is_nearer_before() { after - 1 } else { after };
     (nearer as u32, nearer as u32)
 }
 
@@ -126,6 +151,7 @@ fn nearest(values: &[f64], x: f64) -> (u32, u32) {
 mod tests {
     use super::*;
     use incrowd_core::{ColumnSpec, FoldedColumn, Kind};
+    use proptest::prelude::*;
 
     fn domain(texts: &[&str], kind: Kind) -> Domain {
         let texts = std::iter::once("").chain(texts.iter().copied()).map(str::to_owned).collect();
@@ -150,6 +176,56 @@ mod tests {
         assert_eq!(cover(&ages, "31").spans(), [(1, 1)]);
         assert_eq!(cover(&ages, "[33, 34]").spans(), [(2, 2)]);
         assert_eq!(cover(&ages, "99").spans(), [(2, 2)]);
+    }
+
+    /// The span of a range of numbers, found by looking at every number.
+    fn slow(numbers: &[f64], lo: f64, hi: f64) -> (u32, u32) {
+        let within = (0..numbers.len()).filter(|&at| lo <= numbers[at] && numbers[at] <= hi);
+        let within: Vec<usize> = within.collect();
+        if let (Some(&first), Some(&last)) = (within.first(), within.last()) {
+            return (first as u32, last as u32);
+        }
+        let middle = lo / 2.0 + hi / 2.0;
+        let distance = |at: usize| (numbers[at] - middle).abs();
+        // Of two numbers at the same distance, the lower one is nearer.
+        let nearer = |a: usize, b: usize| if distance(b) < distance(a) { b } else { a };
+        let nearest = (0..numbers.len()).reduce(nearer).unwrap() as u32;
+        (nearest, nearest)
+    }
+
+    proptest! {
+        /// Numbers in halves are exact, so the distances of both ways are equal.
+        #[test]
+        fn a_range_covers_the_numbers_that_a_search_through_all_finds(
+            halves in prop::collection::btree_set(-40i32..40, 1..30),
+            is_whole in any::<bool>(),
+            (lo, width) in (-100i32..100, 0i32..60),
+        ) {
+            let unit = if is_whole { 1.0 } else { 0.5 };
+            let numbers: Vec<f64> = halves.iter().map(|&n| f64::from(n) * unit).collect();
+            let texts: Vec<String> = numbers.iter().map(f64::to_string).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let domain = domain(&texts, Kind::Numeric);
+            let (lo, hi) = (f64::from(lo) / 2.0, f64::from(lo + width) / 2.0);
+            let cover = Cover::of_cell(&domain, &ReadCell::Between(lo, hi));
+            prop_assert_eq!(cover.spans().to_vec(), vec![slow(&numbers, lo, hi)]);
+            prop_assert_eq!((cover.extent, cover.width), (Some((lo, hi)), Some(hi - lo)));
+        }
+
+        #[test]
+        fn a_range_of_dates_covers_the_days_in_it(
+            days in prop::collection::btree_set(0u32..28, 1..15),
+            (lo, width) in (0u32..28, 0u32..9),
+        ) {
+            let texts: Vec<String> =
+                days.iter().map(|day| format!("1970-01-{:02}", day + 1)).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let domain = domain(&texts, Kind::Date);
+            let numbers: Vec<f64> = days.iter().map(|&day| f64::from(day)).collect();
+            let (lo, hi) = (f64::from(lo), f64::from(lo + width));
+            let cover = Cover::of_cell(&domain, &ReadCell::Between(lo, hi));
+            prop_assert_eq!(cover.spans().to_vec(), vec![slow(&numbers, lo, hi)]);
+        }
     }
 
     #[test]

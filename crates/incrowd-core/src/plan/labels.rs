@@ -12,19 +12,55 @@ use crate::dataset::Dataset;
 use crate::index::{Code, GroupId};
 use crate::partition::{Partition, Span};
 
-/// For each quasi-identifier, its distinct texts and the text of each group.
-pub(super) fn columns(dataset: &Dataset, partition: &Partition) -> Vec<(Vec<String>, Vec<u32>)> {
+/// The published texts of all quasi-identifiers.
+pub(super) struct Labels {
+    /// For each quasi-identifier, its distinct texts and the text of each group.
+    pub(super) columns: Vec<(Vec<String>, Vec<u32>)>,
+    /// Whether the sets exceed the table's limit. Some texts are `*` then: a release of them would
+    /// be wrong.
+    pub(super) is_cut: bool,
+}
+
+/// The memory for sets of values, which all columns share.
+struct Room {
+    most: u64,
+    used: AtomicU64,
+}
+
+impl Room {
+    /// Makes the text of a set. Once the room is used up, no more texts are made: with long values,
+    /// those of all groups could exceed the memory of the machine.
+    fn label(&self, set: impl FnOnce() -> String) -> String {
+        if self.is_exceeded() {
+            return "*".to_owned();
+        }
+        let text = set();
+        self.used.fetch_add(text.len() as u64, Ordering::Relaxed);
+        text
+    }
+
+    /// Whether the texts made so far take more bytes than there are. Each distinct set is counted
+    /// once, so the final answer does not depend on the order in which columns are processed.
+    fn is_exceeded(&self) -> bool {
+        self.used.load(Ordering::Relaxed) > self.most
+    }
+}
+
+/// Makes the texts of all columns.
+pub(super) fn columns(dataset: &Dataset, partition: &Partition) -> Labels {
     let quasi = dataset.quasi();
     let publishes_sets =
         |q: usize| quasi[q].domain.publishes_sets() && partition.levels().is_none();
     let few = |q: &usize| publishes_sets(*q) && quasi[*q].domain.leaves() <= MASK;
     let masks = Masks::new(dataset, partition, (0..quasi.len()).filter(few).collect());
+    let room = Room { most: dataset.most_labels(), used: AtomicU64::new(0) };
     let column = |q: usize| match publishes_sets(q) {
-        true if few(&q) => mask_cells(dataset, partition, q, &masks),
-        true => set_cells(dataset, partition, q),
+        true if few(&q) => mask_cells(dataset, partition, q, &masks, &room),
+        true => set_cells(dataset, partition, q, &room),
         false => span_cells(dataset, partition, q),
     };
-    (0..quasi.len()).into_par_iter().map(column).collect()
+    let columns = (0..quasi.len()).into_par_iter().map(column).collect();
+    Labels { columns, is_cut: room.is_exceeded() }
 }
 
 /// Distinct texts in the order of insertion.
@@ -110,6 +146,7 @@ fn mask_cells(
     partition: &Partition,
     q: usize,
     masks: &Masks,
+    room: &Room,
 ) -> (Vec<String>, Vec<u32>) {
     let domain = &dataset.quasi()[q].domain;
     let mut known: HashMap<u64, u32, FixedState> = HashMap::default();
@@ -117,19 +154,24 @@ fn mask_cells(
         let mask = masks.of(group, q);
         *known.entry(mask).or_insert_with(|| {
             let set: Vec<Code> = (0..MASK).filter(|bit| mask >> bit & 1 == 1).map(Code).collect();
-            texts.add(domain.set_label(&set))
+            texts.add(room.label(|| domain.set_label(&set)))
         })
     })
 }
 
 /// The texts of a quasi-identifier with many values that publishes sets.
-fn set_cells(dataset: &Dataset, partition: &Partition, q: usize) -> (Vec<String>, Vec<u32>) {
+fn set_cells(
+    dataset: &Dataset,
+    partition: &Partition,
+    q: usize,
+    room: &Room,
+) -> (Vec<String>, Vec<u32>) {
     let domain = &dataset.quasi()[q].domain;
     let sets = Sets::new(dataset, partition, q);
     let mut known = DistinctSets::default();
     cells(partition, |group, texts| {
         let set = sets.of(group);
-        known.get(set, || texts.add(domain.set_label(set)))
+        known.get(set, || texts.add(room.label(|| domain.set_label(set))))
     })
 }
 

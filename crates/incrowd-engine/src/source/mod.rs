@@ -260,6 +260,9 @@ impl Part {
 /// larger limit applies.
 const ALLOWANCE: u64 = 800 << 20;
 const ALLOWANCE_TIMES: u64 = 80;
+/// The share of the limit that the distinct sets of values of a release may take: one part in this
+/// many. They are copied when the release is written, read back and judged.
+const LABELS: u64 = 8;
 /// For tables smaller than this, the size of the caches has no effect on the time.
 const SMALL: u64 = 16 << 20;
 /// Maximum number of cached texts of a small table, summed over all threads.
@@ -446,6 +449,15 @@ impl Source {
             true => u64::MAX,
             false => ALLOWANCE.max(self.bytes().saturating_mul(ALLOWANCE_TIMES)),
         }
+    }
+
+    /// Memory limit in bytes for the distinct sets of values that a release of this table publishes.
+    /// The sets of a plain text take less than the text, because each value of a set is that of
+    /// another record. Long texts that a small file stores once can be in many sets.
+    pub fn most_labels(&self) -> u64 {
+        let allowance = self.allowance();
+        let is_limited = self.remote().is_none() && allowance < u64::MAX;
+        if is_limited { allowance / LABELS } else { u64::MAX }
     }
 
     /// Whether the texts of all records are at most as large as the source. This holds for plain

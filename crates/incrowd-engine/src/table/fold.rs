@@ -4,7 +4,9 @@
 //! Columns that do not fit together are folded one after the other: the rows of the first columns
 //! are numbered, and their numbers are packed with the next columns.
 
+use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -35,6 +37,13 @@ const MOST_SHARDS: usize = 1 << 12;
 /// them. Measured on tables with a million distinct rows.
 const COPIES: usize = 4;
 const PER_ROW: usize = 320;
+
+/// The bytes of a record while it is folded: its key, its count and its position, and those of its
+/// row in the hash tables and lists of the shard, if no other record has the same row.
+const PER_FOLDED: u64 = 64;
+/// The bytes of the row numbers of a record, if its columns are folded in several steps: those of
+/// the step before, and those of the step.
+const PER_STEP: u64 = 8;
 
 /// The result of a fold.
 pub(crate) struct FoldResult {
@@ -126,19 +135,13 @@ pub(crate) fn fold_with(
     let sent =
         source.relation().map(|_| Sent { rows: reading.came, grouped: sending == Sending::Groups });
     let columns: Vec<usize> = table.folded(&table_spec).collect();
-    table.fold_rows(&columns, &table_spec, sending, &mut folded)?;
+    let room = Room { allowance: source.allowance(), used: reading.memory };
+    table.fold_rows(&columns, &table_spec, sending, room, &mut folded)?;
     if folded.records() != reading.read - reading.dropped {
         return Err(Error::bug("the fold lost records"));
     }
-    let allowance = source.allowance();
-    let most =
-        |rows: usize| reading.memory.saturating_add(rows as u64 * per_row(spec.columns.len()));
-    if most(folded.rows()) > allowance {
-        // Packed rows may repeat.
-        folded = folded.unpacked();
-        if most(folded.rows()) > allowance {
-            return Err(too_large());
-        }
+    if !room.holds(folded.rows(), spec.columns.len()) {
+        return Err(too_large());
     }
     if spec.weight.is_some() {
         folded.represented = Some(table.weights_by_row(&table_spec, &folded)?);
@@ -183,7 +186,8 @@ pub(crate) fn fold_each(
     for set in sets {
         let mut folded = Folded { read: reading.read, ..Folded::default() };
         let columns: Vec<usize> = set.iter().map(at).collect();
-        table.fold_rows(&columns, &spec, Sending::Records, &mut folded)?;
+        let room = Room { allowance: source.allowance(), used: memory };
+        table.fold_rows(&columns, &spec, Sending::Records, room, &mut folded)?;
         memory = memory.saturating_add(folded.rows() as u64 * per_row(set.len()));
         if memory > source.allowance() {
             return Err(too_large());
@@ -221,6 +225,28 @@ fn fold_remote(
     let (folded, record_values) = crate::remote::fold(remote, spec, examine, progress)?;
     let digest = Some(remote.digest()?);
     Ok(FoldResult { folded, table: None, digest, record_values, sent: None })
+}
+
+/// The memory that a fold may use.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    /// The limit, which is `u64::MAX` for plain text, and the bytes that are already used.
+    allowance: u64,
+    used: u64,
+}
+
+impl Room {
+    /// Whether there is room for this many distinct rows of `width` columns.
+    fn holds(&self, rows: usize, width: usize) -> bool {
+        let bytes = (rows as u64).saturating_mul(per_row(width));
+        self.used.saturating_add(bytes) <= self.allowance
+    }
+
+    /// The number of records that can be folded together. Without a limit, these are all of them.
+    fn together(&self) -> usize {
+        let left = self.allowance.saturating_sub(self.used) / PER_FOLDED;
+        usize::try_from(left).unwrap_or(usize::MAX)
+    }
 }
 
 /// The estimated bytes of a distinct row.
@@ -270,6 +296,7 @@ impl CodedTable {
         columns: &[usize],
         spec: &TableSpec<'_>,
         sending: Sending,
+        room: Room,
         folded: &mut Folded,
     ) -> Result<()> {
         if columns.is_empty() {
@@ -283,11 +310,20 @@ impl CodedTable {
         }
         let counts = (sending == Sending::Groups).then(|| self.columns.len() - 1);
         let highest = |column: &usize| self.columns[*column].dictionary.len();
-        let mut steps = steps(&columns.iter().map(highest).collect::<Vec<_>>());
-        if spec.packed && steps.len() == 1 && !spec.rows {
-            let (_, layout) = steps.remove(0);
-            folded.packed = Some(self.pack(columns, layout, counts)?);
-            return Ok(());
+        let steps = steps(&columns.iter().map(highest).collect::<Vec<_>>());
+        if let ([(_, layout)], true, false) = (steps.as_slice(), spec.packed, spec.rows) {
+            folded.packed = self.pack(columns, layout.clone(), counts, room)?;
+            if folded.packed.is_some() {
+                return Ok(());
+            }
+            // Packed rows may repeat, so distinct rows may have room where packed rows have not.
+        }
+        let mut room = room;
+        if steps.len() > 1 && !spec.rows {
+            room.used = room.used.saturating_add(self.records() as u64 * PER_STEP);
+            if room.used > room.allowance {
+                return Err(too_large());
+            }
         }
         // The codes of the distinct rows of the columns before a step, row by row.
         let (mut before, mut width) = (Vec::new(), 0);
@@ -301,7 +337,7 @@ impl CodedTable {
                 None => layout,
             };
             let keys = Keys { columns: own, layout: &layout, numbers: numbers.as_deref(), counts };
-            let rows = self.distinct_rows(&keys, at < last || spec.rows)?;
+            let rows = self.distinct_rows(&keys, at < last || spec.rows, room)?;
             let mut all = vec![0; rows.keys.len() * (width + own.len())];
             let with_numbers = usize::from(numbers.is_some());
             let mut codes = vec![0; layout.width()];
@@ -325,8 +361,15 @@ impl CodedTable {
         Ok(())
     }
 
-    /// Packs the rows of all records. Equal rows are merged where that pays.
-    fn pack(&self, columns: &[usize], layout: Layout, counts: Option<usize>) -> Result<PackedRows> {
+    /// Packs the rows of all records. Equal rows are merged where that pays. `None` if the packed
+    /// rows have no room.
+    fn pack(
+        &self,
+        columns: &[usize],
+        layout: Layout,
+        counts: Option<usize>,
+        room: Room,
+    ) -> Result<Option<PackedRows>> {
         let keys = Keys { columns, layout: &layout, numbers: None, counts };
         let part = |blocks: &[usize], is_sorted: bool| -> Result<(Vec<u64>, Vec<u64>)> {
             let (mut all, mut times) = (Vec::new(), Vec::new());
@@ -339,16 +382,35 @@ impl CodedTable {
         };
         let blocks: Vec<usize> = (0..self.blocks.heads.len()).collect();
         let mut parts = blocks.chunks(TOGETHER);
-        let Some(first) = parts.next() else { return Ok(PackedRows { layout, parts: Vec::new() }) };
+        let Some(first) = parts.next() else {
+            return Ok(Some(PackedRows { layout, parts: Vec::new() }));
+        };
         // Whether sorting pays is decided once, by the first part.
         let records: usize = first.iter().map(|block| self.blocks.heads[*block].records).sum();
         let first = part(first, true)?;
         let is_sorted = first.0.len() * REPEATS <= records;
+        if !is_sorted && !room.holds(self.records(), columns.len()) {
+            return Ok(None);
+        }
+        let packed = AtomicUsize::new(first.0.len());
+        let has_room = || room.holds(packed.load(Ordering::Relaxed), columns.len());
         let rest: Vec<&[usize]> = parts.collect();
-        let rest = rest.into_par_iter().map(|blocks| part(blocks, is_sorted));
+        let rest = rest.into_par_iter().map(|blocks: &[usize]| -> Result<(Vec<u64>, Vec<u64>)> {
+            // The rows are dropped if they have no room, so no more of them are made.
+            if !has_room() {
+                return Ok((Vec::new(), Vec::new()));
+            }
+            let own = part(blocks, is_sorted)?;
+            packed.fetch_add(own.0.len(), Ordering::Relaxed);
+            Ok(own)
+        });
+        let rest = rest.collect::<Result<Vec<(Vec<u64>, Vec<u64>)>>>()?;
+        if !has_room() {
+            return Ok(None);
+        }
         let mut parts = vec![first];
-        parts.extend(rest.collect::<Result<Vec<_>>>()?);
-        Ok(PackedRows { layout, parts })
+        parts.extend(rest);
+        Ok(Some(PackedRows { layout, parts }))
     }
 
     /// The packed rows of the records of a block, and their counts. Empty counts mean one record
@@ -380,14 +442,40 @@ impl CodedTable {
         cells.codes().map(|code| known[code as usize]).collect()
     }
 
-    /// Counts the distinct rows, and with `of_records` numbers the row of each record.
+    /// Counts the distinct rows, and with `of_records` numbers the row of each record. If not all
+    /// records have room at once, they are folded in portions: a small compressed file may have
+    /// hundreds of millions of equal records.
+    fn distinct_rows(&self, keys: &Keys<'_>, of_records: bool, room: Room) -> Result<DistinctRows> {
+        let sizes: Vec<usize> = self.blocks.heads.iter().map(|head| head.records).collect();
+        let portions = portions(&sizes, room.together());
+        if portions.len() <= 1 {
+            return self.rows_of_blocks(0..sizes.len(), keys, of_records);
+        }
+        let mut all = MergedRows::default();
+        for blocks in portions {
+            all.add(self.rows_of_blocks(blocks, keys, of_records)?);
+            // Later steps have no fewer rows.
+            if !room.holds(all.rows.keys.len(), keys.columns.len()) {
+                return Err(too_large());
+            }
+        }
+        Ok(all.rows)
+    }
+
+    /// Counts the distinct rows of some blocks, and with `of_records` numbers the row of each
+    /// record.
     ///
     /// The records of each block are distributed to shards by their hash. A shard has so few rows
     /// that its hash table stays in the processor's cache.
-    fn distinct_rows(&self, keys: &Keys<'_>, of_records: bool) -> Result<DistinctRows> {
-        let blocks = self.blocks.heads.len();
-        let shards = (self.records() / SHARD).next_power_of_two().clamp(1, MOST_SHARDS);
-        let sharded = (0..blocks).into_par_iter().map(|block| {
+    fn rows_of_blocks(
+        &self,
+        blocks: Range<usize>,
+        keys: &Keys<'_>,
+        of_records: bool,
+    ) -> Result<DistinctRows> {
+        let records: usize = self.blocks.heads[blocks.clone()].iter().map(|own| own.records).sum();
+        let shards = (records / SHARD).next_power_of_two().clamp(1, MOST_SHARDS);
+        let sharded = blocks.into_par_iter().map(|block| {
             let (keys, counts) = self.keys(block, keys)?;
             Ok(ShardedKeys::new(&keys, &counts, shards))
         });
@@ -582,6 +670,54 @@ struct DistinctRows {
     of_records: Vec<Vec<u32>>,
 }
 
+/// The distinct rows of several portions of a table.
+#[derive(Default)]
+struct MergedRows {
+    rows: DistinctRows,
+    /// The row of each key.
+    known: HashMap<u64, u32, FixedState>,
+}
+
+impl MergedRows {
+    /// Adds the rows of the next blocks.
+    fn add(&mut self, portion: DistinctRows) {
+        let MergedRows { rows, known } = self;
+        let mut of_portion = Vec::with_capacity(portion.keys.len());
+        for (key, count) in portion.keys.into_iter().zip(portion.counts) {
+            let row = *known.entry(key).or_insert_with(|| {
+                rows.keys.push(key);
+                rows.counts.push(0);
+                rows.keys.len() as u32 - 1
+            });
+            rows.counts[row as usize] += count;
+            of_portion.push(row);
+        }
+        rows.of_records.extend(portion.of_records.into_iter().map(|mut numbers| {
+            numbers.iter_mut().for_each(|number| *number = of_portion[*number as usize]);
+            numbers
+        }));
+    }
+}
+
+/// Divides blocks with these numbers of records into portions of up to `most` records. A portion
+/// has at least as many blocks as there are sorted together, so that small blocks do not make many
+/// portions.
+fn portions(sizes: &[usize], most: usize) -> Vec<Range<usize>> {
+    let mut portions = Vec::new();
+    let (mut start, mut records) = (0, 0usize);
+    for (block, &size) in sizes.iter().enumerate() {
+        if block - start >= TOGETHER && records.saturating_add(size) > most {
+            portions.push(start..block);
+            (start, records) = (block, 0);
+        }
+        records = records.saturating_add(size);
+    }
+    if start < sizes.len() {
+        portions.push(start..sizes.len());
+    }
+    portions
+}
+
 /// The distinct rows of a shard. `of_records` has the rows of the shard's records, and `starts` the
 /// position of each block in it.
 #[derive(Default)]
@@ -678,7 +814,74 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn all_records_of_a_source_without_a_limit_are_folded_together() {
+        let room = Room { allowance: u64::MAX, used: 1 << 40 };
+        assert!(room.together() > 1 << 40 && room.holds(usize::MAX >> 16, 100));
+        let sizes = vec![1 << 16; 1000];
+        assert_eq!(portions(&sizes, room.together()).len(), 1);
+        let full = Room { allowance: 10, used: 11 };
+        assert_eq!((full.together(), full.holds(0, 1)), (0, false));
+        assert_eq!(portions(&sizes[..40], full.together()), vec![0..16, 16..32, 32..40]);
+        assert!(portions(&[], full.together()).is_empty());
+    }
+
     proptest! {
+        #[test]
+        fn portions_cover_all_blocks_and_keep_the_limit(
+            sizes in prop::collection::vec(0usize..50, 0..100),
+            most in 0usize..2000,
+        ) {
+            let portions = portions(&sizes, most);
+            let covered: Vec<usize> = portions.iter().cloned().flatten().collect();
+            prop_assert_eq!(covered, (0..sizes.len()).collect::<Vec<_>>());
+            for (at, blocks) in portions.iter().enumerate() {
+                prop_assert!(blocks.len() >= TOGETHER || at + 1 == portions.len());
+                let records: usize = sizes[blocks.clone()].iter().sum();
+                prop_assert!(records <= most || blocks.len() <= TOGETHER);
+            }
+        }
+
+        /// The keys of the records, by portion and block, folded portion by portion.
+        #[test]
+        fn portions_fold_like_one_table(
+            keys in prop::collection::vec(
+                prop::collection::vec(prop::collection::vec(0u64..9, 0..20), 0..4),
+                0..5,
+            ),
+        ) {
+            let mut merged = MergedRows::default();
+            for blocks in &keys {
+                let mut portion = DistinctRows::default();
+                for block in blocks {
+                    let mut numbers = Vec::new();
+                    for &key in block {
+                        let known = portion.keys.iter().position(|own| *own == key);
+                        let row = known.unwrap_or(portion.keys.len());
+                        if known.is_none() {
+                            portion.keys.push(key);
+                            portion.counts.push(0);
+                        }
+                        portion.counts[row] += 1;
+                        numbers.push(row as u32);
+                    }
+                    portion.of_records.push(numbers);
+                }
+                merged.add(portion);
+            }
+            let blocks: Vec<Vec<u64>> = keys.concat();
+            let mut expected = std::collections::BTreeMap::new();
+            blocks.iter().flatten().for_each(|key| *expected.entry(*key).or_insert(0u64) += 1);
+            let DistinctRows { keys, counts, of_records } = merged.rows;
+            let of_record = |row: &u32| keys[*row as usize];
+            let read = |rows: &Vec<u32>| rows.iter().map(of_record).collect::<Vec<u64>>();
+            prop_assert_eq!(of_records.iter().map(read).collect::<Vec<_>>(), blocks);
+            prop_assert_eq!(keys.len(), expected.len());
+            let counted: std::collections::BTreeMap<u64, u64> =
+                keys.iter().copied().zip(counts.iter().copied()).collect();
+            prop_assert_eq!(counted, expected);
+        }
+
         /// Whatever the number of codes, every column is in one step, and each step fits.
         #[test]
         fn steps_cover_all_columns(highest in prop::collection::vec(any::<u32>(), 0..9)) {

@@ -150,7 +150,12 @@ fn compare(request: &CompareRequest, progress: &dyn Progress) -> Result<Comparis
     };
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if request.threads == 0 { cores() } else { request.threads };
-    let table = SharedInput { folded, columns: source.columns().to_vec(), population: people };
+    let table = SharedInput {
+        folded,
+        columns: source.columns().to_vec(),
+        population: people,
+        most_labels: source.most_labels(),
+    };
     let todo: Vec<usize> = (0..plans.len()).filter(|&i| !log.has(i)).collect();
     let before = plans.len() - todo.len();
     let failed =

@@ -19,6 +19,8 @@ pub(super) struct SharedInput {
     pub(super) folded: Folded,
     pub(super) columns: Vec<String>,
     pub(super) population: Option<Folded>,
+    /// Upper limit for the bytes of the distinct sets of values to publish.
+    pub(super) most_labels: u64,
 }
 
 /// The result of a configuration: its scores or the reason why there is no release, and the seconds
@@ -44,6 +46,7 @@ fn scores(table: &SharedInput, job: &Job) -> Result<Scores> {
     let job = CheckedJob::new(job, &table.columns)?;
     let mut material = Material::of_folded(table.folded.clone());
     material.population = table.population.clone();
+    material.most_labels = table.most_labels;
     let made = make(material, &job, &Silent)?;
     let release = made.cells()?;
     let absent = made.records() - release.records();

@@ -38,6 +38,8 @@ pub(crate) struct Material<'a> {
     pub(crate) locate: Locate<'a>,
     /// The secret keys for random draws.
     pub(crate) keys: &'a dyn Keys,
+    /// Upper limit for the bytes of the distinct sets of values to publish.
+    pub(crate) most_labels: u64,
 }
 
 incrowd_core::opaque_debug!(Material<'_> { rows: |material| material.folded.rows() });
@@ -52,6 +54,7 @@ impl<'a> Material<'a> {
             joined: None,
             locate: Box::new(|_, _| None),
             keys: &NoKeys,
+            most_labels: u64::MAX,
         }
     }
 
@@ -65,7 +68,8 @@ impl<'a> Material<'a> {
     ) -> Result<Material<'a>> {
         let population = job.read_population(progress)?;
         let locate = Box::new(|name: &str, text: &str| engine.locate(name, text).ok().flatten());
-        Ok(Material { folded, population, joined: None, locate, keys })
+        let most_labels = engine.source().most_labels();
+        Ok(Material { folded, population, joined: None, locate, keys, most_labels })
     }
 }
 
@@ -266,6 +270,7 @@ impl Made {
         let table = self.tables.first().ok_or_else(|| Error::bug("a release without a table"))?;
         let (data, partition) = (&table.data, &table.partition);
         let plan = Plan::new(data, partition);
+        plan.check_labels()?;
         let texts =
             |list: &[String]| std::iter::once(String::new()).chain(list.iter().cloned()).collect();
         let quasi = data.quasi().iter().enumerate();

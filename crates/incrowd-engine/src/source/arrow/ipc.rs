@@ -224,7 +224,7 @@ mod tests {
                 _ => DataType::List(Arc::new(Field::new_list_field(DataType::Utf8, true))),
             };
             let metadata = HashMap::from([("k".to_owned(), i.to_string())]);
-            Field::new(format!("c{i}"), kind, i % 2 == 0).with_metadata(metadata)
+            Field::new(format!("c{i}"), kind, i.is_multiple_of(2)).with_metadata(metadata)
         };
         Schema::new((0..20_000).map(field).collect::<Vec<_>>())
     }

@@ -79,7 +79,7 @@ impl Publication for OneTable {
     ) -> Result<Made> {
         let mut made = Made::begin(job, &material.folded);
         let marker = material.folded.marker.clone();
-        let Material { folded, population, keys, locate, .. } = material;
+        let Material { folded, population, keys, locate, most_labels, .. } = material;
         let (folded, suppression) = suppression::suppress(job, folded, keys, progress)?;
         progress.step("encoding", None);
         let data = job.weighed(job.encode(folded, &*locate)?);
@@ -90,6 +90,7 @@ impl Publication for OneTable {
             (job.job.algorithm.cells != Cells::Generalize).then(|| data.quasi().to_vec());
         let data = job.with_missing_cells(data, progress)?;
         let data = job.reading().with_population(data, population.as_ref())?;
+        let data = data.with_most_labels(most_labels);
         let models = job.bind(&data)?;
         let recoded = job.recode_within_limits(&data, |data| {
             recode(job, data, &models, progress).map_err(|e| e.within("algorithm"))

@@ -57,7 +57,10 @@ pub(super) fn make(
     }
     progress.step("labelling", None);
     let partition = outcome.partition(&data)?;
-    let labelled = Labelled::new(&Plan::new(&data, &partition), &outcome, with_sensitive);
+    let data = data.with_most_labels(material.most_labels);
+    let plan = Plan::new(&data, &partition);
+    plan.check_labels()?;
+    let labelled = Labelled::new(&plan, &outcome, with_sensitive);
     made.tables.push(boxes(&data, &partition, &labelled, with_sensitive)?);
     if with_sensitive {
         made.tables.push(values(job, &encoded.data, &partition, &labelled)?);
