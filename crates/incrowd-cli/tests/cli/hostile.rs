@@ -97,9 +97,9 @@ fn a_name_below_the_limit_does_not_widen_the_profile_for_all() {
     let test = setup();
     test.write("names.csv", format!("age,{}\n31,a\n32,b\n", "x".repeat(4096)));
     let done = test.succeeds("profile names.csv");
-    let wide = |line: &&str| line.contains(&" ".repeat(4000));
     let roles = done.stdout.split("proposed roles").nth(1).unwrap();
-    assert_eq!(roles.lines().find(wide), None, "{done}");
+    let of_age = roles.lines().find(|line| line.starts_with(" age ")).unwrap();
+    assert!(of_age.len() < 200, "{of_age}");
 }
 
 #[test]
