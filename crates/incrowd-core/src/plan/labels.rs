@@ -22,13 +22,13 @@ pub(super) struct Labels {
 }
 
 /// The memory for sets of values, which all columns share.
-struct Room {
+struct LabelBudget {
     most: u64,
     used: AtomicU64,
 }
 
-impl Room {
-    /// Makes the text of a set. Once the room is used up, no more texts are made: with long values,
+impl LabelBudget {
+    /// Makes the text of a set. Once the budget is used up, no more texts are made: with long values,
     /// those of all groups could exceed the memory of the machine.
     fn label(&self, set: impl FnOnce() -> String) -> String {
         if self.is_exceeded() {
@@ -53,14 +53,14 @@ pub(super) fn columns(dataset: &Dataset, partition: &Partition) -> Labels {
         |q: usize| quasi[q].domain.publishes_sets() && partition.levels().is_none();
     let few = |q: &usize| publishes_sets(*q) && quasi[*q].domain.leaves() <= MASK;
     let masks = Masks::new(dataset, partition, (0..quasi.len()).filter(few).collect());
-    let room = Room { most: dataset.most_labels(), used: AtomicU64::new(0) };
+    let budget = LabelBudget { most: dataset.most_labels(), used: AtomicU64::new(0) };
     let column = |q: usize| match publishes_sets(q) {
-        true if few(&q) => mask_cells(dataset, partition, q, &masks, &room),
-        true => set_cells(dataset, partition, q, &room),
+        true if few(&q) => mask_cells(dataset, partition, q, &masks, &budget),
+        true => set_cells(dataset, partition, q, &budget),
         false => span_cells(dataset, partition, q),
     };
     let columns = (0..quasi.len()).into_par_iter().map(column).collect();
-    Labels { columns, is_cut: room.is_exceeded() }
+    Labels { columns, is_cut: budget.is_exceeded() }
 }
 
 /// Distinct texts in the order of insertion.
@@ -146,7 +146,7 @@ fn mask_cells(
     partition: &Partition,
     q: usize,
     masks: &Masks,
-    room: &Room,
+    budget: &LabelBudget,
 ) -> (Vec<String>, Vec<u32>) {
     let domain = &dataset.quasi()[q].domain;
     let mut known: HashMap<u64, u32, FixedState> = HashMap::default();
@@ -154,7 +154,7 @@ fn mask_cells(
         let mask = masks.of(group, q);
         *known.entry(mask).or_insert_with(|| {
             let set: Vec<Code> = (0..MASK).filter(|bit| mask >> bit & 1 == 1).map(Code).collect();
-            texts.add(room.label(|| domain.set_label(&set)))
+            texts.add(budget.label(|| domain.set_label(&set)))
         })
     })
 }
@@ -164,14 +164,14 @@ fn set_cells(
     dataset: &Dataset,
     partition: &Partition,
     q: usize,
-    room: &Room,
+    budget: &LabelBudget,
 ) -> (Vec<String>, Vec<u32>) {
     let domain = &dataset.quasi()[q].domain;
     let sets = Sets::new(dataset, partition, q);
     let mut known = DistinctSets::default();
     cells(partition, |group, texts| {
         let set = sets.of(group);
-        known.get(set, || texts.add(room.label(|| domain.set_label(set))))
+        known.get(set, || texts.add(budget.label(|| domain.set_label(set))))
     })
 }
 

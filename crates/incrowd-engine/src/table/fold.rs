@@ -135,12 +135,12 @@ pub(crate) fn fold_with(
     let sent =
         source.relation().map(|_| Sent { rows: reading.came, grouped: sending == Sending::Groups });
     let columns: Vec<usize> = table.folded(&table_spec).collect();
-    let room = Room { allowance: source.allowance(), used: reading.memory };
-    table.fold_rows(&columns, &table_spec, sending, room, &mut folded)?;
+    let budget = FoldBudget { allowance: source.allowance(), used: reading.memory };
+    table.fold_rows(&columns, &table_spec, sending, budget, &mut folded)?;
     if folded.records() != reading.read - reading.dropped {
         return Err(Error::bug("the fold lost records"));
     }
-    if !room.holds(folded.rows(), spec.columns.len()) {
+    if !budget.holds(folded.rows(), spec.columns.len()) {
         return Err(too_large());
     }
     if spec.weight.is_some() {
@@ -186,8 +186,8 @@ pub(crate) fn fold_each(
     for set in sets {
         let mut folded = Folded { read: reading.read, ..Folded::default() };
         let columns: Vec<usize> = set.iter().map(at).collect();
-        let room = Room { allowance: source.allowance(), used: memory };
-        table.fold_rows(&columns, &spec, Sending::Records, room, &mut folded)?;
+        let budget = FoldBudget { allowance: source.allowance(), used: memory };
+        table.fold_rows(&columns, &spec, Sending::Records, budget, &mut folded)?;
         memory = memory.saturating_add(folded.rows() as u64 * per_row(set.len()));
         if memory > source.allowance() {
             return Err(too_large());
@@ -229,14 +229,14 @@ fn fold_remote(
 
 /// The memory that a fold may use.
 #[derive(Clone, Copy, Debug)]
-struct Room {
+struct FoldBudget {
     /// The limit, which is `u64::MAX` for plain text, and the bytes that are already used.
     allowance: u64,
     used: u64,
 }
 
-impl Room {
-    /// Whether there is room for this many distinct rows of `width` columns.
+impl FoldBudget {
+    /// Whether the memory suffices for this many distinct rows of `width` columns.
     fn holds(&self, rows: usize, width: usize) -> bool {
         let bytes = (rows as u64).saturating_mul(per_row(width));
         self.used.saturating_add(bytes) <= self.allowance
@@ -296,7 +296,7 @@ impl CodedTable {
         columns: &[usize],
         spec: &TableSpec<'_>,
         sending: Sending,
-        room: Room,
+        budget: FoldBudget,
         folded: &mut Folded,
     ) -> Result<()> {
         if columns.is_empty() {
@@ -312,16 +312,16 @@ impl CodedTable {
         let highest = |column: &usize| self.columns[*column].dictionary.len();
         let steps = steps(&columns.iter().map(highest).collect::<Vec<_>>());
         if let ([(_, layout)], true, false) = (steps.as_slice(), spec.packed, spec.rows) {
-            folded.packed = self.pack(columns, layout.clone(), counts, room)?;
+            folded.packed = self.pack(columns, layout.clone(), counts, budget)?;
             if folded.packed.is_some() {
                 return Ok(());
             }
-            // Packed rows may repeat, so distinct rows may have room where packed rows have not.
+            // Packed rows may repeat, so distinct rows may fit where packed rows do not.
         }
-        let mut room = room;
+        let mut budget = budget;
         if steps.len() > 1 && !spec.rows {
-            room.used = room.used.saturating_add(self.records() as u64 * PER_STEP);
-            if room.used > room.allowance {
+            budget.used = budget.used.saturating_add(self.records() as u64 * PER_STEP);
+            if budget.used > budget.allowance {
                 return Err(too_large());
             }
         }
@@ -337,7 +337,7 @@ impl CodedTable {
                 None => layout,
             };
             let keys = Keys { columns: own, layout: &layout, numbers: numbers.as_deref(), counts };
-            let rows = self.distinct_rows(&keys, at < last || spec.rows, room)?;
+            let rows = self.distinct_rows(&keys, at < last || spec.rows, budget)?;
             let mut all = vec![0; rows.keys.len() * (width + own.len())];
             let with_numbers = usize::from(numbers.is_some());
             let mut codes = vec![0; layout.width()];
@@ -362,13 +362,13 @@ impl CodedTable {
     }
 
     /// Packs the rows of all records. Equal rows are merged where that pays. `None` if the packed
-    /// rows have no room.
+    /// rows do not fit.
     fn pack(
         &self,
         columns: &[usize],
         layout: Layout,
         counts: Option<usize>,
-        room: Room,
+        budget: FoldBudget,
     ) -> Result<Option<PackedRows>> {
         let keys = Keys { columns, layout: &layout, numbers: None, counts };
         let part = |blocks: &[usize], is_sorted: bool| -> Result<(Vec<u64>, Vec<u64>)> {
@@ -389,14 +389,14 @@ impl CodedTable {
         let records: usize = first.iter().map(|block| self.blocks.heads[*block].records).sum();
         let first = part(first, true)?;
         let is_sorted = first.0.len() * REPEATS <= records;
-        if !is_sorted && !room.holds(self.records(), columns.len()) {
+        if !is_sorted && !budget.holds(self.records(), columns.len()) {
             return Ok(None);
         }
         let packed = AtomicUsize::new(first.0.len());
-        let has_room = || room.holds(packed.load(Ordering::Relaxed), columns.len());
+        let has_room = || budget.holds(packed.load(Ordering::Relaxed), columns.len());
         let rest: Vec<&[usize]> = parts.collect();
         let rest = rest.into_par_iter().map(|blocks: &[usize]| -> Result<(Vec<u64>, Vec<u64>)> {
-            // The rows are dropped if they have no room, so no more of them are made.
+            // The rows are dropped if they do not fit, so no more of them are made.
             if !has_room() {
                 return Ok((Vec::new(), Vec::new()));
             }
@@ -443,11 +443,16 @@ impl CodedTable {
     }
 
     /// Counts the distinct rows, and with `of_records` numbers the row of each record. If not all
-    /// records have room at once, they are folded in portions: a small compressed file may have
+    /// records fit at once, they are folded in portions: a small compressed file may have
     /// hundreds of millions of equal records.
-    fn distinct_rows(&self, keys: &Keys<'_>, of_records: bool, room: Room) -> Result<DistinctRows> {
+    fn distinct_rows(
+        &self,
+        keys: &Keys<'_>,
+        of_records: bool,
+        budget: FoldBudget,
+    ) -> Result<DistinctRows> {
         let sizes: Vec<usize> = self.blocks.heads.iter().map(|head| head.records).collect();
-        let portions = portions(&sizes, room.together());
+        let portions = portions(&sizes, budget.together());
         if portions.len() <= 1 {
             return self.rows_of_blocks(0..sizes.len(), keys, of_records);
         }
@@ -455,7 +460,7 @@ impl CodedTable {
         for blocks in portions {
             all.add(self.rows_of_blocks(blocks, keys, of_records)?);
             // Later steps have no fewer rows.
-            if !room.holds(all.rows.keys.len(), keys.columns.len()) {
+            if !budget.holds(all.rows.keys.len(), keys.columns.len()) {
                 return Err(too_large());
             }
         }
@@ -609,14 +614,14 @@ impl CodedTable {
 }
 
 /// Divides columns with these highest codes into ranges whose rows fit into 64 bits, each with its
-/// layout. All but the first leave room for the number of a row.
+/// layout. All but the first leave budget for the number of a row.
 fn steps(highest: &[u32]) -> Vec<(std::ops::Range<usize>, Layout)> {
     let mut steps = Vec::new();
     let mut start = 0;
     while start < highest.len() || steps.is_empty() {
-        let room = if start == 0 { u64::BITS } else { u32::BITS };
+        let budget = if start == 0 { u64::BITS } else { u32::BITS };
         let fits = |end: &usize| {
-            Layout::new(&highest[start..*end]).filter(|layout| layout.total() <= room)
+            Layout::new(&highest[start..*end]).filter(|layout| layout.total() <= budget)
         };
         let ends = (start..=highest.len()).rev();
         // A single column always fits.
@@ -816,11 +821,11 @@ mod tests {
 
     #[test]
     fn all_records_of_a_source_without_a_limit_are_folded_together() {
-        let room = Room { allowance: u64::MAX, used: 1 << 40 };
-        assert!(room.together() > 1 << 40 && room.holds(usize::MAX >> 16, 100));
+        let budget = FoldBudget { allowance: u64::MAX, used: 1 << 40 };
+        assert!(budget.together() > 1 << 40 && budget.holds(usize::MAX >> 16, 100));
         let sizes = vec![1 << 16; 1000];
-        assert_eq!(portions(&sizes, room.together()).len(), 1);
-        let full = Room { allowance: 10, used: 11 };
+        assert_eq!(portions(&sizes, budget.together()).len(), 1);
+        let full = FoldBudget { allowance: 10, used: 11 };
         assert_eq!((full.together(), full.holds(0, 1)), (0, false));
         assert_eq!(portions(&sizes[..40], full.together()), vec![0..16, 16..32, 32..40]);
         assert!(portions(&[], full.together()).is_empty());
