@@ -95,7 +95,7 @@ fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
 
 /// Ends the process without temporary files.
 fn end(code: i32) -> ! {
-    streams::remove_temporary();
+    streams::abandon_temporary();
     std::process::exit(code);
 }
 

@@ -31,7 +31,8 @@ static SPOOL: OnceLock<Spool> = OnceLock::new();
 /// The temporary directories of this process. They contain a table or a release.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Makes a directory that only its owner can read. [`remove_temporary`] removes it.
+/// Makes a directory that only its owner can read. [`remove_temporary`] and
+/// [`abandon_temporary`] remove it.
 fn private_directory() -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("incrowd-");
@@ -47,9 +48,15 @@ fn private_directory() -> io::Result<TempDir> {
     Ok(directory)
 }
 
-/// Removes the temporary directories of a process that is about to end. Afterwards none can be
-/// made.
+/// Removes the temporary directories at the end of a command.
 pub(crate) fn remove_temporary() {
+    let mut all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    all.drain(..).for_each(|directory| drop(std::fs::remove_dir_all(directory)));
+}
+
+/// Removes the temporary directories of a process that is about to exit. The lock is never
+/// released, so that no thread can make another one before the process exits.
+pub(crate) fn abandon_temporary() {
     let all = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     all.iter().for_each(|directory| drop(std::fs::remove_dir_all(directory)));
     std::mem::forget(all);

@@ -614,14 +614,14 @@ impl CodedTable {
 }
 
 /// Divides columns with these highest codes into ranges whose rows fit into 64 bits, each with its
-/// layout. All but the first leave budget for the number of a row.
+/// layout. All but the first leave room for the number of a row.
 fn steps(highest: &[u32]) -> Vec<(std::ops::Range<usize>, Layout)> {
     let mut steps = Vec::new();
     let mut start = 0;
     while start < highest.len() || steps.is_empty() {
-        let budget = if start == 0 { u64::BITS } else { u32::BITS };
+        let bits = if start == 0 { u64::BITS } else { u32::BITS };
         let fits = |end: &usize| {
-            Layout::new(&highest[start..*end]).filter(|layout| layout.total() <= budget)
+            Layout::new(&highest[start..*end]).filter(|layout| layout.total() <= bits)
         };
         let ends = (start..=highest.len()).rev();
         // A single column always fits.
